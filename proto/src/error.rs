@@ -1,0 +1,77 @@
+//! One error for callers who pass several formats on: each format keeps its own enum beneath it.
+
+use crate::checkpoint::CheckpointError;
+use crate::cosignature::CosignatureError;
+use crate::encoding::EncodingError;
+use crate::json::JsonError;
+use crate::merkle::ProofError;
+use crate::note::NoteError;
+use crate::receipt::ReceiptError;
+use crate::signed_object::SignedObjectError;
+use crate::statement::StatementError;
+use crate::tile::TileError;
+use crate::tlog_policy::PolicyError;
+use crate::tlog_proof::TlogProofError;
+
+/// Any refusal of this crate, by the format that refused.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A C2SP checkpoint.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A C2SP cosignature.
+    #[error(transparent)]
+    Cosignature(#[from] CosignatureError),
+    /// A text encoding of bytes.
+    #[error(transparent)]
+    Encoding(#[from] EncodingError),
+    /// JSON or its canonical form.
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    /// A C2SP signed note.
+    #[error(transparent)]
+    Note(#[from] NoteError),
+    /// A C2SP tlog-policy.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// A Merkle proof.
+    #[error(transparent)]
+    Proof(#[from] ProofError),
+    /// A receipt.
+    #[error(transparent)]
+    Receipt(#[from] ReceiptError),
+    /// A signed object.
+    #[error(transparent)]
+    SignedObject(#[from] SignedObjectError),
+    /// A statement.
+    #[error(transparent)]
+    Statement(#[from] StatementError),
+    /// A tile or an entry bundle.
+    #[error(transparent)]
+    Tile(#[from] TileError),
+    /// A C2SP tlog-proof.
+    #[error(transparent)]
+    TlogProof(#[from] TlogProofError),
+}
+
+impl Error {
+    /// The stable code of the refusal, as the format's own enum gives it.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Checkpoint(error) => error.code(),
+            Self::Cosignature(error) => error.code(),
+            Self::Encoding(error) => error.code(),
+            Self::Json(error) => error.code(),
+            Self::Note(error) => error.code(),
+            Self::Policy(error) => error.code(),
+            Self::Proof(error) => error.code(),
+            Self::Receipt(error) => error.code(),
+            Self::SignedObject(error) => error.code(),
+            Self::Statement(error) => error.code(),
+            Self::Tile(error) => error.code(),
+            Self::TlogProof(error) => error.code(),
+        }
+    }
+}

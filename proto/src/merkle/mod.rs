@@ -128,5 +128,5 @@ impl ProofError {
 /// The largest power of two that is smaller than `size` (RFC 6962 section 2.1), for `size` of at least 2.
 const fn split_point(size: u64) -> u64 {
     // `size - 1` has the wanted bit as its highest one.
-    1 << (63 - (size - 1).leading_zeros())
+    1 << (size - 1).ilog2()
 }

@@ -1,6 +1,12 @@
 //! The proofs against a tree that is built the slow and obvious way, and against sizes no tree can be
 //! built for.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, and its sizes are small"
+)]
 
 use std::convert::Infallible;
 

@@ -1,0 +1,24 @@
+//! `IN.*`, `CLI.*`, `VER.*`: why nothing could be evaluated.
+
+super::family! {
+    INTERNAL: "VER.INTERNAL", Unsupported, "The verifier itself failed",
+        "Something happened that can't happen. Nothing is said about the evidence.",
+        "Report it with the command, its input and its output.",
+        "none";
+    LIMIT_BYTES: "IN.LIMIT_BYTES", Broken, "An input is too large",
+        "The input is larger than anything of its kind can be, so it was not read.",
+        "Check that it is the right file.",
+        "Anchorlog limits";
+    LIMIT_COUNT: "IN.LIMIT_COUNT", Broken, "An input holds too many values",
+        "The document holds more values than the reader takes from one document.",
+        "Check that it is the right file.",
+        "Anchorlog limits";
+    OPEN: "IN.OPEN", Unsupported, "An input can't be read",
+        "The file is not there, may not be read, or reading it failed half-way.",
+        "Check the path and the permissions.",
+        "none";
+    USAGE: "CLI.USAGE", Unsupported, "The command line is wrong",
+        "An argument is missing, unknown, malformed, or does not go with another one.",
+        "Run the command with --help: it shows every option and examples.",
+        "none";
+}

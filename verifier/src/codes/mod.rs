@@ -1,0 +1,170 @@
+//! Every code a report can carry, as data: one table, from which `verifier explain` and
+//! `docs/codes.md` are made.
+//!
+//! A code has one meaning and one class for ever. Codes of formats (`J.*`, `NOTE.*`, …) are raised
+//! by `anchorlog-proto` when bytes can't be read; codes of checks (`LOG.*`, `RCT.*`, …) are raised
+//! here, each by one step of one check. A test holds the table and the sources together: no code is
+//! raised that is not explained, and none is explained that is not raised.
+
+pub mod checkpoint;
+pub mod input;
+pub mod json;
+pub mod log;
+mod markdown;
+pub mod note;
+pub mod policy;
+pub mod receipt;
+pub mod statement;
+pub mod tile;
+pub mod tlog_proof;
+
+use core::cmp::Ordering;
+use core::fmt;
+
+pub use markdown::markdown;
+
+use crate::finding::Class;
+
+/// A code with its explanation. Equality and order are those of the code's text.
+#[derive(Clone, Copy)]
+pub struct Code(&'static Info);
+
+/// What the table says about one code.
+#[derive(Debug, Eq, PartialEq)]
+struct Info {
+    code: &'static str,
+    class: Class,
+    title: &'static str,
+    explanation: &'static str,
+    action: &'static str,
+    clause: &'static str,
+}
+
+impl Code {
+    /// All codes, ascending.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let mut all: Vec<Self> =
+            FAMILIES.iter().flat_map(|family| family.iter().copied()).collect();
+        all.sort();
+        all
+    }
+
+    /// The code with this text.
+    #[must_use]
+    pub fn lookup(text: &str) -> Option<Self> {
+        FAMILIES.iter().flat_map(|family| family.iter()).find(|code| code.as_str() == text).copied()
+    }
+
+    /// The stable text: `LOG.SIG`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.0.code
+    }
+
+    /// What a finding with this code means for the check.
+    #[must_use]
+    pub const fn class(self) -> Class {
+        self.0.class
+    }
+
+    /// What was found, in a few words.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        self.0.title
+    }
+
+    /// What it means and why it matters.
+    #[must_use]
+    pub const fn explanation(self) -> &'static str {
+        self.0.explanation
+    }
+
+    /// What a person can do about it.
+    #[must_use]
+    pub const fn action(self) -> &'static str {
+        self.0.action
+    }
+
+    /// The specification the check implements.
+    #[must_use]
+    pub const fn clause(self) -> &'static str {
+        self.0.clause
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Code({})", self.as_str())
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl PartialEq for Code {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Code {}
+
+impl core::hash::Hash for Code {
+    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl Ord for Code {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl PartialOrd for Code {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The families in the order of `docs/codes.md`.
+const FAMILIES: &[&[Code]] = &[
+    log::ALL,
+    receipt::ALL,
+    policy::ALL,
+    statement::ALL,
+    note::ALL,
+    tlog_proof::ALL,
+    tile::ALL,
+    checkpoint::ALL,
+    json::ALL,
+    input::ALL,
+];
+
+/// Declares one family: a constant per code, and the list of them.
+macro_rules! family {
+    ($($name:ident: $code:literal, $class:ident, $title:literal,
+       $explanation:literal, $action:literal, $clause:literal;)*) => {
+        $(
+            #[doc = concat!("`", $code, "`: ", $title, ".")]
+            pub const $name: super::Code = super::Code(&super::Info {
+                code: $code,
+                class: crate::finding::Class::$class,
+                title: $title,
+                explanation: $explanation,
+                action: $action,
+                clause: $clause,
+            });
+        )*
+        /// Every code of this family.
+        pub(super) const ALL: &[super::Code] = &[$($name),*];
+    };
+}
+use family;
+
+#[cfg(test)]
+mod tests;

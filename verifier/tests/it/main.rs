@@ -1,0 +1,25 @@
+//! The verifier from the outside: its library over a small world, and its program by exit codes.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::assigning_clones,
+    clippy::format_push_string,
+    clippy::needless_pass_by_value,
+    clippy::print_stdout,
+    clippy::too_many_lines,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test fails by panicking, and its tables are long"
+)]
+#![allow(clippy::disallowed_methods, reason = "tests build their own worlds")]
+
+mod bytes;
+mod cli;
+mod cli_proof;
+mod corpus;
+mod mutations;
+mod receipt;
+mod world;

@@ -1,0 +1,33 @@
+//! The messenger of Anchorlog: carries statements to logs, brings receipts back, remembers what logs said.
+//!
+//! What it is: the client of a log's interface ([`log_client`]), with everything it answers verified and held
+//! against what the log signed before ([`log`], [`seen`]); an [`outbox`] that loses nothing; the program
+//! `anchor` ([`cli`]) with its load generator ([`hammer`]); and [`durable`], through which everything that
+//! writes to disk goes, the log's server included.
+//!
+//! What it is not: a judge. Whether a receipt holds is decided by `anchorlog-verifier`, whom this crate
+//! calls before it believes anything. Where the data comes from: statements of `anchorlog-proto`. Where it
+//! goes next: receipts to whoever needs to show them, and to `verifier receipt`.
+
+pub mod address;
+pub mod api;
+#[doc(hidden)]
+pub mod cli;
+pub mod durable;
+pub mod error;
+pub mod evidence;
+pub mod file_digest;
+pub mod hammer;
+pub mod keys;
+pub mod log;
+pub mod log_client;
+pub mod outbox;
+pub mod problem;
+pub mod receipt_store;
+pub mod retry;
+pub mod seen;
+pub mod state;
+pub mod submit;
+mod tiles;
+pub mod transport;
+pub mod trust;

@@ -46,7 +46,8 @@ pub fn prove<R: NodeReader>(
 /// Checks a proof: RFC 9162 section 2.1.4.2.
 ///
 /// Every tree extends the empty one, so from size 0 only an empty proof is right and nothing is compared
-/// but the older root, which must be the empty root.
+/// but the older root, which must be the empty root. Trees of equal size must have equal roots, empty ones
+/// too.
 pub fn verify(
     from: TreeSize,
     to: TreeSize,
@@ -62,11 +63,14 @@ pub fn verify(
     if proof.len() != expected {
         return Err(ProofError::Length { expected, actual: proof.len() });
     }
-    if older == 0 {
-        return if *from_root == super::empty_root() { Ok(()) } else { Err(ProofError::OldRoot) };
+    if older == 0 && *from_root != super::empty_root() {
+        return Err(ProofError::OldRoot);
     }
-    if older == newer {
-        return if from_root == to_root { Ok(()) } else { Err(ProofError::Root) };
+    if older == newer && from_root != to_root {
+        return Err(ProofError::Root);
+    }
+    if older == 0 || older == newer {
+        return Ok(());
     }
     let mut fn_ = older - 1;
     let mut sn = newer - 1;

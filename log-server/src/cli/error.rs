@@ -1,0 +1,175 @@
+//! Why a command could not be carried out.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anchorlog_client::address::AddressError;
+use anchorlog_client::durable::DurableError;
+use anchorlog_client::log_client::CallError;
+use anchorlog_proto::note::{KeyError as NoteKeyError, KeyName};
+
+use crate::access::AccessConfigError;
+use crate::config::ConfigError;
+use crate::error::Error;
+use crate::keys::KeyFileError;
+
+/// Any failure of a command, with the exit code it leads to.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CliError {
+    /// The keys of the access policy.
+    #[error(transparent)]
+    Access(#[from] AccessConfigError),
+    /// The address of a log.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// The address to listen on.
+    #[error("can't listen on {address}: {source}")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// A log elsewhere.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// There is no log in the directory.
+    #[error("{}: there is no log in this directory; `log-server init` makes one", directory.display())]
+    NoLog {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// Requests that were accepted were not answered before the grace time was over.
+    #[error("some connections were cut off because they weren't done in time")]
+    CutOff,
+    /// A file could not be written.
+    #[error(transparent)]
+    Durable(#[from] DurableError),
+    /// The key file.
+    #[error(transparent)]
+    Key(#[from] KeyFileError),
+    /// The log.
+    #[error(transparent)]
+    Log(Box<Error>),
+    /// The log stopped by itself.
+    #[error("the log failed; what it wrote to its own log says why")]
+    LogFailed,
+    /// A log without its key.
+    #[error("{}: the private key of the log in {} is missing; restore it, or the log can't go on under its name", key.display(), data.display())]
+    MissingKey {
+        /// Where the key should be.
+        key: PathBuf,
+        /// The data directory.
+        data: PathBuf,
+    },
+    /// The note key belongs to another name.
+    #[error("the key in {} is named {actual}, not {expected}; leave --origin away to keep its name", file.display())]
+    OtherName {
+        /// The file with the note key.
+        file: PathBuf,
+        /// The name in it.
+        actual: KeyName,
+        /// The name asked for.
+        expected: String,
+    },
+    /// The origin can't be the name of a key.
+    #[error("log.origin can't be {origin:?}: {source}")]
+    Origin {
+        /// The origin.
+        origin: String,
+        /// What is wrong with it.
+        source: NoteKeyError,
+    },
+    /// A panic.
+    #[error("a panic; its message is on standard error")]
+    Panicked,
+    /// The runtime could not be started.
+    #[error("the runtime can't be started: {0}")]
+    Runtime(io::Error),
+    /// Flags of `serve` in front of another command.
+    #[error("--listen is for `serve`, not for `{command}`")]
+    ServeFlags {
+        /// The command.
+        command: &'static str,
+    },
+    /// There is no such subcommand.
+    #[error("there is no subcommand {name:?}")]
+    UnknownSubcommand {
+        /// The name given.
+        name: String,
+    },
+    /// The command line.
+    #[error("{text}")]
+    Usage {
+        /// What clap says.
+        text: String,
+    },
+    /// A verifier key on the command line.
+    #[error("--vkey: {0}")]
+    Vkey(NoteKeyError),
+    /// A log elsewhere can't be checked without its key.
+    #[error(
+        "--vkey is needed to check a log by its URL: the key its operator publishes, not the one the log itself names"
+    )]
+    VkeyNeeded,
+    /// A document could not be rendered.
+    #[error("can't be written: {0}")]
+    Write(io::Error),
+}
+
+impl CliError {
+    /// 2 for what somebody has to change outside, 3 for what is ours.
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            Self::CutOff | Self::LogFailed | Self::Panicked | Self::Runtime(_) | Self::Write(_) => {
+                3
+            }
+            Self::Log(error) => match **error {
+                Error::Lock(_) | Error::ForeignLog { .. } | Error::JournalMissing => 2,
+                _ => 3,
+            },
+            _ => 2,
+        }
+    }
+
+    /// A stable code.
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::Access(_) => "CLI.ACCESS",
+            Self::Address(_) => "CLI.ADDRESS",
+            Self::Bind { .. } => "CLI.BIND",
+            Self::Call(_) => "CLI.CALL",
+            Self::Config(_) => "CLI.CONFIG",
+            Self::CutOff => "CLI.CUT_OFF",
+            Self::Durable(_) => "CLI.DISK",
+            Self::Key(_) => "CLI.KEY",
+            Self::Log(error) => match **error {
+                Error::Lock(_) => "CLI.LOCKED",
+                Error::ForeignLog { .. } => "CLI.FOREIGN_LOG",
+                _ => "CLI.LOG",
+            },
+            Self::LogFailed => "CLI.LOG_FAILED",
+            Self::MissingKey { .. } => "CLI.MISSING_KEY",
+            Self::NoLog { .. } => "CLI.NO_LOG",
+            Self::Origin { .. } => "CLI.ORIGIN",
+            Self::OtherName { .. } => "CLI.OTHER_NAME",
+            Self::Panicked => "CLI.PANIC",
+            Self::Runtime(_) => "CLI.RUNTIME",
+            Self::ServeFlags { .. } | Self::UnknownSubcommand { .. } | Self::Usage { .. } => {
+                "CLI.USAGE"
+            }
+            Self::Vkey(_) | Self::VkeyNeeded => "CLI.VKEY",
+            Self::Write(_) => "CLI.WRITE",
+        }
+    }
+}
+
+impl From<Error> for CliError {
+    fn from(error: Error) -> Self {
+        Self::Log(Box::new(error))
+    }
+}

@@ -1,0 +1,77 @@
+//! What can be wrong with a configuration.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::{IndexEngine, MAX_FILE};
+
+/// Why there is no usable configuration.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A value is outside its bounds.
+    #[error("{key} is {value}, but must be from {least} to {most}")]
+    Bounds {
+        /// The key, dotted.
+        key: &'static str,
+        /// The value as given.
+        value: String,
+        /// The smallest value allowed.
+        least: String,
+        /// The largest value allowed.
+        most: String,
+    },
+    /// The index engine is not part of this build.
+    #[error("index.engine is \"{}\", but this build does not contain that engine (build with `--features {}`)", engine.as_str(), engine.as_str())]
+    EngineNotBuilt {
+        /// The engine asked for.
+        engine: IndexEngine,
+    },
+    /// The log filter can't be parsed.
+    #[error("telemetry.log_filter can't be read: {source}")]
+    LogFilter {
+        /// What is wrong with it.
+        source: tracing_subscriber::filter::ParseError,
+    },
+    /// `mode = "keys"` without a key would refuse everybody.
+    #[error("access.mode is \"keys\", but there is no [[access.keys]] block: nobody could submit")]
+    NoKeys,
+    /// The file can't be read.
+    #[error("{}: {source}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// The file isn't TOML, has an unknown key, or a value of the wrong type.
+    #[error("{}{source}", file.as_ref().map(|f| format!("{}: ", f.display())).unwrap_or_default())]
+    Syntax {
+        /// The file, unless the text came from elsewhere.
+        file: Option<PathBuf>,
+        /// What is wrong, with line and column.
+        source: Box<toml::de::Error>,
+    },
+    /// The file is larger than any configuration.
+    #[error("{}: larger than {MAX_FILE} bytes, which no configuration is", file.display())]
+    TooLarge {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A variable of one of our sections names no key.
+    #[error(
+        "the environment variable {name} names no key of the configuration (`log-server config --example` lists them)"
+    )]
+    UnknownVariable {
+        /// The variable.
+        name: String,
+    },
+    /// A variable's value doesn't fit its key.
+    #[error("the environment variable {name} can't be used: {source}")]
+    Variable {
+        /// The variable.
+        name: String,
+        /// What is wrong with its value.
+        source: Box<toml::de::Error>,
+    },
+}

@@ -1,0 +1,104 @@
+//! What can stop the log or keep it from starting.
+
+use anchorlog_client::durable::{DurableError, LockError};
+use anchorlog_proto::checkpoint::CheckpointError;
+use anchorlog_proto::merkle::{ProofError, SizeError};
+use anchorlog_proto::statement::StatementError;
+use anchorlog_proto::tlog_proof::TlogProofError;
+
+use crate::finder::FindError;
+use crate::index::IndexError;
+use crate::storage::StorageError;
+
+/// Any failure of the server that is not the answer to one request.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A batch is in the journal but could not be stored. Only a restart can tell what is on disk.
+    #[error("a committed batch could not be stored: {source}")]
+    AfterCommit {
+        /// What failed.
+        source: StorageError,
+    },
+    /// The checkpoint on disk is not in the form of one.
+    #[error("a stored checkpoint: {0}")]
+    Checkpoint(#[from] CheckpointError),
+    /// The log's directory was written under another name or key.
+    #[error("the log in this directory is not signed by the configured key: {source}")]
+    ForeignLog {
+        /// What the signature check said.
+        source: CheckpointError,
+    },
+    /// Something on disk besides the log's own storage.
+    #[error(transparent)]
+    Durable(#[from] DurableError),
+    /// A look-up.
+    #[error(transparent)]
+    Find(#[from] FindError),
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// The journal ends before entries that are stored, and were therefore promised.
+    #[error(
+        "the write-ahead log is damaged at its end: it holds {journal} entries, but {stored} were \
+         committed; restore it from a backup"
+    )]
+    JournalBehind {
+        /// Entries the journal holds.
+        journal: u64,
+        /// Entries that were committed, at least.
+        stored: u64,
+    },
+    /// The write-ahead log is gone while the log has entries.
+    #[error("the write-ahead log is missing, but the log has entries; restore it from a backup")]
+    JournalMissing,
+    /// Another process has the directory.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// A thread of the log panicked: a defect of the program.
+    #[error("a thread of the log panicked")]
+    Panicked,
+    /// A proof about sizes or indexes that do not exist.
+    #[error(transparent)]
+    Proof(#[from] ProofError),
+    /// Stored entries do not have the root that was signed for them.
+    #[error("the stored entries up to {size} do not have the root that was signed for them")]
+    RootMismatch {
+        /// Size of the log at which it shows.
+        size: u64,
+    },
+    /// The operating system gave no thread.
+    #[error("a thread could not be started: {0}")]
+    Thread(std::io::Error),
+    /// A tree size over the limit.
+    #[error(transparent)]
+    Size(#[from] SizeError),
+    /// A stored entry is not a statement.
+    #[error("stored entry {index}: {source}")]
+    Statement {
+        /// Index of the entry.
+        index: u64,
+        /// What is wrong with it.
+        source: StatementError,
+    },
+    /// The journal or the objects.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// A proof in the form that receipts carry.
+    #[error(transparent)]
+    TlogProof(#[from] TlogProofError),
+}
+
+impl Error {
+    /// Whether the disk is full, and nothing was changed because of it.
+    #[must_use]
+    pub fn is_out_of_space(&self) -> bool {
+        match self {
+            Self::Durable(error) => error.is_out_of_space(),
+            Self::Find(error) => error.is_out_of_space(),
+            Self::Index(error) => error.is_no_space(),
+            Self::Storage(error) => error.is_out_of_space(),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! The JSON that goes over the wire, apart from statements and receipts, which are `anchorlog-proto`'s.
+//!
+//! These types are written by serde and described to `OpenAPI` by the same definition. Statements and receipts
+//! are written from their canonical bytes instead ([`super::receipt`]); their schemas here exist for the
+//! description only, and a test holds real answers to them. Members stand in alphabetical order, as in every
+//! canonical JSON of the house.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What a first-time client needs to know about a log before it trusts an answer of it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LogInfo {
+    /// The log's name: the origin line of its checkpoints.
+    #[schema(example = "example.com/log")]
+    pub origin: String,
+    /// The number of entries now.
+    #[schema(minimum = 0)]
+    pub size: u64,
+    /// What serves the log.
+    pub software: Software,
+    /// The log's public key as a C2SP verifier key. Compare it with what its operator published elsewhere
+    /// before you pin it.
+    #[schema(example = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")]
+    pub vkey: String,
+}
+
+/// A program and its version.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Software {
+    /// The program.
+    #[schema(example = "anchorlog")]
+    pub name: &'static str,
+    /// Its version.
+    #[schema(example = "0.1.0")]
+    pub version: &'static str,
+}
+
+/// One entry of a listing.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListedEntry {
+    /// The digest the statement commits to.
+    #[schema(pattern = "^sha256:[0-9a-f]{64}$")]
+    pub digest: String,
+    /// Position in the log.
+    pub index: u64,
+    /// The id of the submitter's key; null for an unsigned statement.
+    #[schema(required, pattern = "^gadk1:[0-9a-f]{64}$")]
+    pub key_id: Option<String>,
+    /// What the digest is a digest of.
+    #[schema(example = "core_root")]
+    pub kind: &'static str,
+    /// Position within the trail; null when the statement has none.
+    #[schema(required)]
+    pub sequence: Option<u64>,
+    /// What the statement belongs to; null when it belongs to nothing.
+    #[schema(required)]
+    pub trail: Option<String>,
+}
+
+/// The entries that commit to one digest.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LookupAnswer {
+    /// In the order of the log; empty when there is none.
+    pub entries: Vec<ListedEntry>,
+    /// Whether there are more than fit into one answer. Name a `kind` to narrow it down.
+    pub truncated: bool,
+}
+
+/// A part of a trail.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrailAnswer {
+    /// Places of the trail that entries of this part claim with different digests.
+    pub conflicts: Vec<TrailConflict>,
+    /// In the order of the log.
+    pub entries: Vec<ListedEntry>,
+    /// What to give as `from` for the next part; null when this is the last one.
+    #[schema(required)]
+    pub next: Option<u64>,
+}
+
+/// One place of a trail that is claimed with more than one digest.
+#[derive(Debug, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrailConflict {
+    /// The entries that claim it, in the order of the log.
+    #[schema(min_items = 2)]
+    pub indexes: Vec<u64>,
+    /// The place.
+    pub sequence: u64,
+}
+
+/// A part of what one key has signed.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SubmitterAnswer {
+    /// In the order of the log.
+    pub entries: Vec<ListedEntry>,
+    /// What to give as `from` for the next part; null when this is the last one.
+    #[schema(required)]
+    pub next: Option<u64>,
+}
+
+/// RFC 6962 inclusion proof.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InclusionAnswer {
+    /// Sibling hashes in base64, the leaf's own sibling first.
+    #[schema(max_items = 63)]
+    pub hashes: Vec<String>,
+    /// The entry.
+    pub index: u64,
+    /// The tree.
+    pub size: u64,
+}
+
+/// RFC 6962 consistency proof.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConsistencyAnswer {
+    /// The smaller tree.
+    pub from: u64,
+    /// Node hashes in base64, in the order of RFC 6962 section 2.1.2.
+    #[schema(max_items = 63)]
+    pub hashes: Vec<String>,
+    /// The larger tree.
+    pub to: u64,
+}
+
+/// A checkpoint that third parties have countersigned.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CountersignedCheckpoint {
+    /// The signed note, with the log's signature and the cosignatures.
+    pub checkpoint: String,
+    /// The number of entries it covers.
+    pub size: u64,
+    /// RFC 3161 tokens over the checkpoint, DER in base64.
+    pub timestamps: Vec<String>,
+}
+
+/// That the process runs (`ok`), or that it takes statements (`ready`).
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HealthAnswer {
+    /// `ok` or `ready`.
+    pub status: &'static str,
+}
+
+/// What a log entry says.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Statement)]
+#[serde(deny_unknown_fields)]
+pub struct StatementSchema {
+    /// The digest that is committed.
+    #[schema(pattern = "^sha256:[0-9a-f]{64}$")]
+    digest: String,
+    /// What the digest is a digest of.
+    kind: KindSchema,
+    /// `anchorlog.statement/1`.
+    #[schema(pattern = "^anchorlog\\.statement/1$")]
+    schema: String,
+    /// Position within the trail, as its owner numbers it.
+    #[schema(maximum = 9_007_199_254_740_991_u64, nullable = false)]
+    sequence: Option<u64>,
+    /// What the statement belongs to.
+    #[schema(pattern = "^[a-z0-9][a-z0-9:._-]{0,127}$", nullable = false)]
+    trail: Option<String>,
+}
+
+/// The kinds of statements.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = StatementKind)]
+#[serde(rename_all = "snake_case")]
+pub enum KindSchema {
+    /// h(P) of a GAD plan.
+    PlanCommitment,
+    /// The root of a GAD core bundle.
+    CoreRoot,
+    /// A declared head of a witness chain.
+    ChainHead,
+    /// The root of an evidence envelope.
+    EnvelopeRoot,
+    /// An attestation file.
+    Attestation,
+    /// A trust policy.
+    Policy,
+    /// An RFC 0020 execution record.
+    ExecutionDigest,
+    /// A checkpoint line of an external audit trail.
+    Checkpoint,
+    /// An RFC 3161 token over one of this log's checkpoints.
+    Anchor,
+    /// Anything else.
+    Digest,
+}
+
+/// A statement with its submitter's signature over the canonical form of `body`.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SignedStatement)]
+#[serde(deny_unknown_fields)]
+pub struct SignedStatementSchema {
+    /// The statement with two members more.
+    body: SignedBodySchema,
+    /// Ed25519, 64 bytes in base64.
+    #[schema(min_length = 88, max_length = 88)]
+    signature: String,
+}
+
+/// A statement and who signs it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SignedStatementBody)]
+#[serde(deny_unknown_fields)]
+pub struct SignedBodySchema {
+    /// The digest that is committed.
+    #[schema(pattern = "^sha256:[0-9a-f]{64}$")]
+    digest: String,
+    /// The id of the signing key.
+    #[schema(pattern = "^gadk1:[0-9a-f]{64}$")]
+    key_id: String,
+    /// What the digest is a digest of.
+    kind: KindSchema,
+    /// `anchorlog.statement/1`.
+    #[schema(pattern = "^anchorlog\\.statement/1$")]
+    schema: String,
+    /// Position within the trail, as its owner numbers it.
+    #[schema(maximum = 9_007_199_254_740_991_u64, nullable = false)]
+    sequence: Option<u64>,
+    /// What the statement belongs to.
+    #[schema(pattern = "^[a-z0-9][a-z0-9:._-]{0,127}$", nullable = false)]
+    trail: Option<String>,
+    /// `statement`.
+    #[schema(pattern = "^statement$")]
+    r#type: String,
+}
+
+/// A plain or a signed statement.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Submission)]
+#[serde(untagged)]
+pub enum SubmissionSchema {
+    /// Anybody's, where the log takes unsigned statements.
+    Plain(StatementSchema),
+    /// By a key the log knows.
+    Signed(SignedStatementSchema),
+}
+
+/// Statements that are committed together or not at all.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = BatchSubmission)]
+#[serde(deny_unknown_fields)]
+pub struct BatchSchema {
+    /// In the order in which they get their indexes.
+    #[schema(min_items = 1, max_items = 1000)]
+    statements: Vec<SubmissionSchema>,
+}
+
+/// How far a receipt has grown.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ReceiptState)]
+#[serde(rename_all = "lowercase")]
+pub enum StateSchema {
+    /// Durable, and covered by a checkpoint the log has published.
+    Published,
+    /// Covered by a checkpoint that witnesses have cosigned.
+    Witnessed,
+    /// Covered by a checkpoint that a time stamping authority has stamped.
+    Anchored,
+}
+
+/// The receipt of one entry.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Receipt)]
+#[serde(deny_unknown_fields)]
+pub struct ReceiptSchema {
+    /// Other entries that claim the same place of the same trail with another digest. Absent when there
+    /// are none.
+    #[schema(min_items = 1, nullable = false)]
+    conflicts: Option<Vec<u64>>,
+    /// Position in the log.
+    index: u64,
+    /// RFC 6962 leaf hash of the statement's canonical bytes.
+    #[schema(pattern = "^sha256:[0-9a-f]{64}$")]
+    leaf_hash: String,
+    /// The log's origin.
+    log: String,
+    /// A C2SP tlog-proof: index, inclusion proof and signed checkpoint. Saved as a file of its own it
+    /// verifies with any C2SP tool.
+    proof: String,
+    /// `anchorlog.receipt/1`.
+    #[schema(pattern = "^anchorlog\\.receipt/1$")]
+    schema: String,
+    /// How far the receipt has grown.
+    state: StateSchema,
+    /// The entry itself.
+    statement: SubmissionSchema,
+    /// RFC 3161 tokens over the proof's checkpoint, DER in base64.
+    timestamps: Vec<String>,
+}
+
+/// One entry.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Entry)]
+#[serde(deny_unknown_fields)]
+pub struct EntrySchema {
+    /// Position in the log.
+    index: u64,
+    /// RFC 6962 leaf hash of the statement's canonical bytes.
+    #[schema(pattern = "^sha256:[0-9a-f]{64}$")]
+    leaf_hash: String,
+    /// What the entry says.
+    statement: SubmissionSchema,
+}
+
+/// The places of a batch's statements.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = BatchReceipt)]
+#[serde(deny_unknown_fields)]
+pub struct BatchReceiptSchema {
+    /// A signed checkpoint that covers every one of them.
+    checkpoint: String,
+    /// The log's origin.
+    log: String,
+    /// In the order of the statements. A full receipt is at `/v1/receipts/{index}`.
+    receipts: Vec<BatchPlaceSchema>,
+}
+
+/// The place of one statement of a batch.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = BatchPlace)]
+#[serde(deny_unknown_fields)]
+pub struct BatchPlaceSchema {
+    /// Whether the log had the statement before; the index is then that of the first time.
+    duplicate: bool,
+    /// Position in the log.
+    index: u64,
+    /// RFC 6962 leaf hash of the statement's canonical bytes.
+    #[schema(pattern = "^sha256:[0-9a-f]{64}$")]
+    leaf_hash: String,
+    /// How far the receipt has grown.
+    state: StateSchema,
+}

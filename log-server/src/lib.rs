@@ -1,0 +1,33 @@
+//! The scribe: admits statements, sequences, commits, signs and publishes them.
+//!
+//! The life of an entry is the order of the modules: [`http`] and [`access`] admit it, [`pool`] queues it,
+//! the sequencer gives it an index and commits it to the journal of [`storage`], [`snapshot`] is what is
+//! then published, [`tree`] proves from it, and [`index`] finds it again. [`log`] puts these together;
+//! [`fsck`], [`export`] and [`rebuild`] work on the directory of a log that is not running.
+//!
+//! What it never does: it signs nothing that is not durable, and returns nothing that the verifier would
+//! refuse.
+
+pub mod access;
+pub mod cli;
+pub mod config;
+mod error;
+pub mod export;
+mod feeder;
+pub mod finder;
+pub mod fsck;
+pub mod http;
+pub mod index;
+mod keeper;
+pub mod keys;
+pub mod log;
+pub mod metrics;
+pub mod pool;
+pub mod rebuild;
+mod recovery;
+mod sequencer;
+pub mod snapshot;
+pub mod storage;
+pub mod tree;
+
+pub use error::Error;

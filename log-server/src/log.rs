@@ -1,0 +1,461 @@
+//! The log: one handle for everybody who submits to it or reads from it.
+//!
+//! Opening one takes the lock of its directory, recovers, and starts three threads: the sequencer, which
+//! commits; the keeper, which makes stored entries durable and lets go of the journal; and the feeder,
+//! which feeds the index. The handle is cheap to clone; [`Running`] is the one who can stop it all.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use anchorlog_client::durable::{self, DirectoryLock};
+use anchorlog_proto::Digest;
+use anchorlog_proto::checkpoint::Origin;
+use anchorlog_proto::merkle::{self, TreeSize, consistency, inclusion};
+use anchorlog_proto::note::{NoteSigner, VerifierKey};
+use anchorlog_proto::receipt::{Receipt, ReceiptState};
+use anchorlog_proto::signed_object::SignerId;
+use anchorlog_proto::statement::{LogEntry, StatementKind, Trail};
+use anchorlog_proto::tile::{EntriesId, LevelShape, TileId, Width, hashes_in_level};
+use anchorlog_proto::tlog_proof::TlogProof;
+use tokio::sync::watch;
+
+use crate::error::Error;
+use crate::feeder::Feeder;
+use crate::finder::Finder;
+use crate::index::{self, Claim, DigestCursor, Engine, Page, Posting};
+use crate::keeper::{Keeper, Stop};
+use crate::metrics::Metrics;
+use crate::pool::{Committed, Place, Pool, PoolLimits, SubmitError};
+use crate::recovery::{self, INDEX, LOCK, Recovered};
+use crate::sequencer::{Sequencer, SpaceGuard, found_log};
+use crate::snapshot::Snapshot;
+use crate::storage::record::entries_of;
+use crate::storage::wal::WalOptions;
+use crate::storage::{Defect, Journal, Objects, StorageError};
+use crate::tree::StoredTree;
+
+/// How a log is run.
+#[derive(Clone, Debug)]
+pub struct LogOptions {
+    /// Limits of the submission queue.
+    pub pool: PoolLimits,
+    /// What keeps the index.
+    pub engine: Engine,
+    /// Bytes the index may use for caches and buffers.
+    pub index_memory: u64,
+    /// How the journal is cut.
+    pub wal: WalOptions,
+    /// Bytes that stay free on the disk: below, submissions are refused.
+    pub min_free_bytes: u64,
+}
+
+impl Default for LogOptions {
+    fn default() -> Self {
+        Self {
+            pool: PoolLimits::default(),
+            engine: Engine::default(),
+            index_memory: index::DEFAULT_MEMORY,
+            wal: WalOptions::default(),
+            min_free_bytes: 64 << 20,
+        }
+    }
+}
+
+/// A handle on a running log.
+#[derive(Clone)]
+pub struct Log(Arc<Shared>);
+
+struct Shared {
+    origin: Origin,
+    key: VerifierKey,
+    pool: Arc<Pool>,
+    tree: StoredTree,
+    finder: Arc<Finder>,
+    published: watch::Receiver<Arc<Snapshot>>,
+    failed: watch::Receiver<bool>,
+}
+
+/// The threads of a log, and its lock.
+pub struct Running {
+    pool: Arc<Pool>,
+    finder: Arc<Finder>,
+    stop: Arc<Stop>,
+    sequencer: JoinHandle<Result<(), Error>>,
+    keeper: JoinHandle<Result<(), Error>>,
+    feeder: JoinHandle<()>,
+    _lock: DirectoryLock,
+}
+
+impl Log {
+    /// Opens the log of `directory`, or founds it there, and starts it.
+    ///
+    /// The origin is the name of the signer's key.
+    pub fn open(
+        directory: &Path,
+        signer: NoteSigner,
+        options: &LogOptions,
+        metrics: Metrics,
+    ) -> Result<(Self, Running), Error> {
+        durable::create_dir_all(directory)?;
+        let lock = DirectoryLock::acquire(&directory.join(LOCK))?;
+        let key = signer.verifier_key().clone();
+        let origin = Origin::new(key.name().as_str())?;
+        let Recovered { journal, objects, snapshot } =
+            recovery::recover(directory, &key, options.wal)?;
+        let snapshot = match snapshot {
+            Some(snapshot) => snapshot,
+            None => found_log(&origin, &signer, &journal)?,
+        };
+        metrics.set_checkpoint(snapshot.size().get(), snapshot.published());
+        let journal: Arc<dyn Journal> = Arc::new(journal);
+        let objects: Arc<dyn Objects> = objects;
+        let (publish, published) = watch::channel(Arc::new(snapshot));
+        let (fail, failed) = watch::channel(false);
+        let pool = Arc::new(Pool::new(options.pool));
+        let finder = Arc::new(Finder::new());
+        let stop = Arc::new(Stop::default());
+
+        let sequencer = Sequencer {
+            origin: origin.clone(),
+            signer,
+            pool: Arc::clone(&pool),
+            journal: Arc::clone(&journal),
+            objects: Arc::clone(&objects),
+            finder: Arc::clone(&finder),
+            published: publish,
+            metrics: metrics.clone(),
+            space: Some(SpaceGuard::new(directory, options.min_free_bytes)),
+        };
+        let keeper = Keeper {
+            journal,
+            objects: Arc::clone(&objects),
+            metrics: metrics.clone(),
+            stop: Arc::clone(&stop),
+        };
+        let feeder = Feeder {
+            engine: options.engine,
+            options: index::Options {
+                directory: index_directory(directory),
+                memory: options.index_memory,
+            },
+            objects: Arc::clone(&objects),
+            finder: Arc::clone(&finder),
+            metrics,
+        };
+        let fail = Arc::new(fail);
+        let running = Running {
+            pool: Arc::clone(&pool),
+            finder: Arc::clone(&finder),
+            stop,
+            sequencer: guarded("sequencer", &pool, &fail, move || sequencer.run())?,
+            keeper: guarded("keeper", &pool, &fail, move || keeper.run())?,
+            feeder: spawn("feeder", move || feeder.run())?,
+            _lock: lock,
+        };
+        let tree = StoredTree::new(objects);
+        let log = Self(Arc::new(Shared { origin, key, pool, tree, finder, published, failed }));
+        Ok((log, running))
+    }
+
+    /// The log's origin: the first line of its checkpoints.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.0.origin
+    }
+
+    /// The key that verifies its checkpoints.
+    #[must_use]
+    pub fn key(&self) -> &VerifierKey {
+        &self.0.key
+    }
+
+    /// What is published now.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.0.published.borrow())
+    }
+
+    /// Commits `entries`, all or none, and answers where they are once they are durable and published.
+    /// Entries that the log has already keep their first place.
+    pub async fn submit(&self, entries: Vec<LogEntry>) -> Result<Committed, SubmitError> {
+        let answer = self.0.pool.submit(entries)?;
+        // The sequencer drops an answer only by dying.
+        answer.await.unwrap_or(Err(SubmitError::Failed))
+    }
+
+    /// The receipt of an entry that was just committed.
+    pub fn receipt_of(
+        &self,
+        committed: &Committed,
+        place: &Place,
+        entry: LogEntry,
+    ) -> Result<Receipt, Error> {
+        let snapshot = &committed.snapshot;
+        let size = snapshot.size();
+        let extension = committed
+            .extension
+            .as_deref()
+            .filter(|extension| place.index >= extension.before().size().get());
+        let hashes = match extension {
+            Some(extension) => match inclusion::prove(extension, place.index, size) {
+                Ok(proof) => proof?,
+                // An extension has every node that its own leaves need; were it not so, the tree has.
+                Err(_) => self.prove_inclusion(snapshot, place.index, size)?,
+            },
+            None => self.prove_inclusion(snapshot, place.index, size)?,
+        };
+        self.make_receipt(snapshot, place.index, entry, hashes)
+    }
+
+    /// The receipt of the entry at `index`, as of now. None when the log is not that long.
+    pub fn receipt(&self, index: u64) -> Result<Option<Receipt>, Error> {
+        let snapshot = self.snapshot();
+        if index >= snapshot.size().get() {
+            return Ok(None);
+        }
+        let Some(entry) = self.entry(index)? else { return Ok(None) };
+        let hashes = self.prove_inclusion(&snapshot, index, snapshot.size())?;
+        self.make_receipt(&snapshot, index, entry, hashes).map(Some)
+    }
+
+    /// The entry at `index`. None when the log is not that long.
+    pub fn entry(&self, index: u64) -> Result<Option<LogEntry>, Error> {
+        if index >= self.snapshot().size().get() {
+            return Ok(None);
+        }
+        let bundle = self.0.tree.objects().read_entries(index, 1)?;
+        let bytes = entries_of(&bundle).next().unwrap_or(Err(Defect::BadOffset));
+        let bytes = bytes.map_err(|_| StorageError::OutOfRange)?;
+        LogEntry::from_leaf(bytes).map(Some).map_err(|source| Error::Statement { index, source })
+    }
+
+    /// The inclusion proof of the entry at `index` in the tree of `size`, which must not be larger than
+    /// what is published.
+    pub fn inclusion_proof(&self, index: u64, size: TreeSize) -> Result<Vec<Digest>, Error> {
+        let snapshot = self.snapshot();
+        check_published(size, &snapshot)?;
+        self.prove_inclusion(&snapshot, index, size)
+    }
+
+    /// The consistency proof between two sizes, neither larger than what is published.
+    pub fn consistency_proof(&self, from: TreeSize, to: TreeSize) -> Result<Vec<Digest>, Error> {
+        let snapshot = self.snapshot();
+        check_published(to, &snapshot)?;
+        let reader = self.0.tree.at(snapshot.edge());
+        Ok(consistency::prove(&reader, from, to)??)
+    }
+
+    /// Root of the tree of `size`, which must not be larger than what is published.
+    pub fn root(&self, size: TreeSize) -> Result<Digest, Error> {
+        let snapshot = self.snapshot();
+        check_published(size, &snapshot)?;
+        Ok(merkle::root(&self.0.tree.at(snapshot.edge()), size)?)
+    }
+
+    /// The bytes of a tile, if the published tree has it.
+    pub fn tile(&self, id: TileId) -> Result<Option<Vec<u8>>, Error> {
+        let end = id.first_hash().saturating_add(u64::from(id.width.get()));
+        if end > hashes_in_level(id.level, self.snapshot().size()) {
+            return Ok(None);
+        }
+        let mut hashes = vec![Digest::from_bytes([0; 32]); usize::from(id.width.get())];
+        self.0.tree.objects().read_hashes(id.level, id.first_hash(), &mut hashes)?;
+        Ok(Some(hashes.iter().flat_map(|hash| *hash.as_bytes()).collect()))
+    }
+
+    /// The bytes of an entry bundle, if the published tree has it.
+    pub fn entries(&self, id: EntriesId) -> Result<Option<Vec<u8>>, Error> {
+        let end = id.first_entry().saturating_add(u64::from(id.width.get()));
+        if end > self.snapshot().size().get() {
+            return Ok(None);
+        }
+        Ok(Some(self.0.tree.objects().read_entries(id.first_entry(), id.width.get())?))
+    }
+
+    /// Entries that commit to `digest`.
+    pub fn lookup(
+        &self,
+        digest: &Digest,
+        kind: Option<StatementKind>,
+        after: Option<&DigestCursor>,
+        limit: usize,
+    ) -> Result<Page<Posting, DigestCursor>, Error> {
+        Ok(self.0.finder.by_digest(digest, kind, after, limit)?)
+    }
+
+    /// Entries of a trail from index `from` on.
+    pub fn trail(
+        &self,
+        trail: &Trail,
+        from: u64,
+        limit: usize,
+    ) -> Result<Page<Posting, u64>, Error> {
+        Ok(self.0.finder.by_trail(trail, from, limit)?)
+    }
+
+    /// Entries that claim a place in a trail: more than one digest among them is a conflict.
+    pub fn claims(
+        &self,
+        trail: &Trail,
+        sequence: u64,
+        limit: usize,
+    ) -> Result<Page<Claim, u64>, Error> {
+        Ok(self.0.finder.by_trail_sequence(trail, sequence, limit)?)
+    }
+
+    /// Entries signed by a submitter from index `from` on.
+    pub fn submitter(
+        &self,
+        signer: &SignerId,
+        from: u64,
+        limit: usize,
+    ) -> Result<Page<Posting, u64>, Error> {
+        Ok(self.0.finder.by_submitter(signer, from, limit)?)
+    }
+
+    /// Whether look-ups and submissions can be answered now.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.0.finder.is_ready() && !self.has_failed()
+    }
+
+    /// Whether something fatal happened: only a restart helps.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        *self.0.failed.borrow()
+    }
+
+    /// Waits until something fatal happens.
+    pub async fn failed(&self) {
+        let mut failed = self.0.failed.clone();
+        if failed.wait_for(|failed| *failed).await.is_err() {
+            // All threads have ended in order: there is nothing to wait for.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Takes no more submissions; what waits is still committed and answered.
+    pub fn close(&self) {
+        self.0.pool.close(SubmitError::ShuttingDown);
+    }
+
+    fn prove_inclusion(
+        &self,
+        snapshot: &Snapshot,
+        index: u64,
+        size: TreeSize,
+    ) -> Result<Vec<Digest>, Error> {
+        Ok(inclusion::prove(&self.0.tree.at(snapshot.edge()), index, size)??)
+    }
+
+    /// Puts a receipt together, and checks its proof before anybody else does.
+    fn make_receipt(
+        &self,
+        snapshot: &Snapshot,
+        index: u64,
+        entry: LogEntry,
+        hashes: Vec<Digest>,
+    ) -> Result<Receipt, Error> {
+        let leaf_hash = entry.leaf_hash();
+        inclusion::verify(index, snapshot.size(), &leaf_hash, &hashes, snapshot.root())?;
+        Ok(Receipt {
+            log: self.0.origin.clone(),
+            index,
+            leaf_hash,
+            entry,
+            proof: TlogProof::new(index, hashes, snapshot.checkpoint().clone())?,
+            timestamps: Vec::new(),
+            state: ReceiptState::Published,
+            conflicts: Vec::new(),
+        })
+    }
+}
+
+impl Running {
+    /// Commits and answers what waits, makes everything durable, and ends all threads.
+    pub fn shut_down(self) -> Result<(), Error> {
+        self.pool.close(SubmitError::ShuttingDown);
+        let sequenced = join(self.sequencer);
+        self.stop.stop();
+        let kept = join(self.keeper);
+        self.finder.stop();
+        let _ = self.feeder.join();
+        sequenced.and(kept)
+    }
+}
+
+/// Folder of the index of the log of `directory`.
+#[must_use]
+pub fn index_directory(directory: &Path) -> PathBuf {
+    directory.join(INDEX)
+}
+
+/// The tiles of a tree of `size`, level by level, lowest first.
+pub fn tiles(size: TreeSize) -> impl Iterator<Item = TileId> {
+    (0..8_u8).flat_map(move |level| {
+        let tiles = LevelShape::of(level, size).tiles();
+        tiles.map(move |(index, width): (u64, Width)| TileId { level, index, width })
+    })
+}
+
+/// Refuses a size that nobody has seen signed.
+fn check_published(size: TreeSize, snapshot: &Snapshot) -> Result<(), Error> {
+    if size > snapshot.size() {
+        let (from, to) = (size.get(), snapshot.size().get());
+        return Err(Error::Proof(merkle::ProofError::SizesReversed { from, to }));
+    }
+    Ok(())
+}
+
+/// Starts a thread whose failure stops the log.
+fn guarded(
+    name: &'static str,
+    pool: &Arc<Pool>,
+    fail: &Arc<watch::Sender<bool>>,
+    run: impl FnOnce() -> Result<(), Error> + Send + 'static,
+) -> Result<JoinHandle<Result<(), Error>>, Error> {
+    let guard = FailureGuard { name, pool: Arc::clone(pool), fail: Arc::clone(fail), done: false };
+    spawn(name, move || {
+        let mut guard = guard;
+        let result = run();
+        if let Err(error) = &result {
+            tracing::error!(%error, thread = name, "the log failed and takes nothing more");
+        }
+        guard.done = result.is_ok();
+        result
+    })
+}
+
+/// Closes the pool when its thread ends otherwise than in order, by a panic too: whoever waits is told.
+struct FailureGuard {
+    name: &'static str,
+    pool: Arc<Pool>,
+    fail: Arc<watch::Sender<bool>>,
+    done: bool,
+}
+
+impl Drop for FailureGuard {
+    fn drop(&mut self) {
+        if !self.done {
+            tracing::error!(thread = self.name, "a thread of the log ended");
+            self.pool.close(SubmitError::Failed);
+            self.fail.send_replace(true);
+        }
+    }
+}
+
+fn spawn<T: Send + 'static>(
+    name: &'static str,
+    run: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, Error> {
+    thread::Builder::new().name(name.to_owned()).spawn(run).map_err(Error::Thread)
+}
+
+fn join(thread: JoinHandle<Result<(), Error>>) -> Result<(), Error> {
+    // A panic was reported by its guard and by the panic hook.
+    thread.join().unwrap_or(Err(Error::Panicked))
+}
+
+#[cfg(test)]
+mod tests;

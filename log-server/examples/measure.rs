@@ -3,7 +3,8 @@
 //! - `measure bare ADDRESS`: an axum handler that parses the JSON of a statement and answers, and nothing
 //!   else. What a log over HTTP costs is measured against it.
 //! - `measure fdatasync DIRECTORY`: one `fdatasync` after overwriting 512 bytes of a prepared file.
-//! - `measure fill DIRECTORY COUNT`: founds a log and submits statements in process, 1,000 at a time.
+//! - `measure fill DIRECTORY COUNT plain|trails`: founds a log and submits statements in process, 1,000 at a
+//!   time; with `trails` each has a place in a trail, which is three rows in the index instead of one.
 //! - `measure proofs DIRECTORY`: inclusion proofs of random entries at the newest size, in process.
 #![allow(
     clippy::print_stdout,
@@ -22,6 +23,7 @@ use anchorlog_proto::note::{KeyName, NoteSigner};
 use anchorlog_proto::statement::{LogEntry, Statement, StatementKind};
 use anchorlog_server::log::{Log, LogOptions, Running};
 use anchorlog_server::metrics::Metrics;
+use anchorlog_server::pool::SubmitError;
 use axum::routing::post;
 use axum::{Json, Router};
 
@@ -31,7 +33,9 @@ fn main() {
     match words.as_slice() {
         ["bare", address] => bare(address),
         ["fdatasync", directory] => fdatasync(Path::new(directory)),
-        ["fill", directory, count] => fill(Path::new(directory), count.parse().unwrap()),
+        ["fill", directory, count, form] => {
+            fill(Path::new(directory), count.parse().unwrap(), *form == "trails");
+        }
         ["proofs", directory] => proofs(Path::new(directory)),
         _ => println!("see the first lines of this program's source"),
     }
@@ -86,14 +90,15 @@ async fn ready(log: &Log) {
     }
 }
 
-fn entry(number: u64) -> LogEntry {
+fn entry(number: u64, in_trail: bool) -> LogEntry {
     let digest = Digest::of(&number.to_be_bytes());
-    let trail = format!("run:{}", number / 10).parse().unwrap();
     let statement = Statement::new(StatementKind::ChainHead, digest);
-    LogEntry::unsigned(statement.in_trail(trail, Some(number % 10))).unwrap()
+    let trail = format!("run:{}", number / 10).parse().unwrap();
+    let statement = if in_trail { statement.in_trail(trail, Some(number % 10)) } else { statement };
+    LogEntry::unsigned(statement).unwrap()
 }
 
-fn fill(directory: &Path, count: u64) {
+fn fill(directory: &Path, count: u64, in_trail: bool) {
     const BATCH: u64 = 1_000;
     let (log, running) = open(directory);
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -103,22 +108,31 @@ fn fill(directory: &Path, count: u64) {
         let mut bytes = 0;
         let mut waiting = std::collections::VecDeque::new();
         for first in (0..count).step_by(usize::try_from(BATCH).unwrap()) {
-            let entries: Vec<LogEntry> = (first..count.min(first + BATCH)).map(entry).collect();
+            let entries: Vec<LogEntry> =
+                (first..count.min(first + BATCH)).map(|number| entry(number, in_trail)).collect();
             bytes += entries.iter().map(|entry| entry.leaf_bytes().len()).sum::<usize>();
             let submitter = log.clone();
-            waiting.push_back(tokio::spawn(async move { submitter.submit(entries).await }));
+            waiting.push_back(tokio::spawn(async move { submit(submitter, entries).await }));
             if waiting.len() == 8 {
-                waiting.pop_front().unwrap().await.unwrap().unwrap();
+                waiting.pop_front().unwrap().await.unwrap();
             }
         }
         for submission in waiting {
-            submission.await.unwrap().unwrap();
+            submission.await.unwrap();
         }
         println!("entry_bytes_mean {}", bytes / usize::try_from(count).unwrap());
     });
     println!("fill_entries_per_second {:.0}", rate(count, started.elapsed()));
     running.shut_down().unwrap();
     println!("fill_and_index_entries_per_second {:.0}", rate(count, started.elapsed()));
+}
+
+/// Submits until the log takes it: a log far ahead of its index asks to wait.
+async fn submit(log: Log, entries: Vec<LogEntry>) {
+    while let Err(error) = log.submit(entries.clone()).await {
+        assert_eq!(error, SubmitError::Overloaded);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 fn proofs(directory: &Path) {

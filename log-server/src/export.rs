@@ -35,6 +35,7 @@ pub fn export(directory: &Path, key: &VerifierKey, to: &Path) -> Result<Exported
     let Some(snapshot) = recovered.snapshot else { return Err(Error::JournalMissing) };
     let objects = recovered.objects;
     let mut done = Exported { size: snapshot.size().get(), ..Exported::default() };
+    durable::create_dir_all(to)?;
 
     for id in tiles(snapshot.size()) {
         write_file(to, &id.path(), id.width.is_full(), &mut done, || {

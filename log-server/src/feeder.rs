@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::finder::Finder;
 use crate::index::{self, Engine, Index, IndexError, IndexedEntry, Opened, Remedy};
 use crate::metrics::Metrics;
+use crate::sequencer::SpaceGuard;
 use crate::storage::record::entries_of;
 use crate::storage::{Defect, Objects, StorageError};
 
@@ -35,6 +36,7 @@ pub(crate) struct Feeder {
     pub(crate) objects: Arc<dyn Objects>,
     pub(crate) finder: Arc<Finder>,
     pub(crate) metrics: Metrics,
+    pub(crate) space: SpaceGuard,
 }
 
 impl Feeder {
@@ -48,9 +50,14 @@ impl Feeder {
                     return;
                 }
                 Err(error) => {
-                    let out_of_space = error.is_out_of_space();
+                    // Engines that fail in the background don't say why.
+                    let out_of_space = error.is_out_of_space() || self.space.is_low();
                     tracing::error!(%error, out_of_space, "the index failed and is opened again");
+                    let stop = self.read_on_until_there_is_room();
                     self.finder.unavailable(out_of_space);
+                    if stop {
+                        return;
+                    }
                     self.recreate_if_damaged(&error);
                 }
             }
@@ -58,6 +65,17 @@ impl Feeder {
                 return;
             }
         }
+    }
+
+    /// Keeps an index that can't be written open on a full disk: it still answers, and what it lacks waits
+    /// beside it. Opening it again would take space. True: stop.
+    fn read_on_until_there_is_room(&self) -> bool {
+        while self.finder.is_ready() && self.space.is_low() {
+            if self.finder.sleep(REOPEN_AFTER) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Opens the index, brings it up to the log and follows. Returns when it has to stop.

@@ -115,6 +115,7 @@ impl Log {
         let pool = Arc::new(Pool::new(options.pool));
         let finder = Arc::new(Finder::new());
         let stop = Arc::new(Stop::default());
+        let space = SpaceGuard::new(directory, options.min_free_bytes);
 
         let sequencer = Sequencer {
             origin: origin.clone(),
@@ -125,7 +126,7 @@ impl Log {
             finder: Arc::clone(&finder),
             published: publish,
             metrics: metrics.clone(),
-            space: Some(SpaceGuard::new(directory, options.min_free_bytes)),
+            space: Some(space.clone()),
         };
         let keeper = Keeper {
             journal,
@@ -142,6 +143,7 @@ impl Log {
             objects: Arc::clone(&objects),
             finder: Arc::clone(&finder),
             metrics,
+            space,
         };
         let fail = Arc::new(fail);
         let running = Running {

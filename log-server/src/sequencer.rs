@@ -24,7 +24,11 @@ use crate::index::IndexedEntry;
 use crate::metrics::Metrics;
 use crate::pool::{Committed, Place, Pool, Submission, SubmitError};
 use crate::snapshot::Snapshot;
+use crate::storage::space::free_bytes;
 use crate::storage::{Batch, BatchRecord, Journal, Objects};
+
+/// Committed entries that may wait for the index, which are held in memory meanwhile: some 80 MiB of them.
+pub(crate) const MAX_INDEX_LAG: usize = 1 << 18;
 
 /// Everything the sequencing thread works with.
 pub(crate) struct Sequencer {
@@ -69,6 +73,10 @@ impl Sequencer {
             refuse(planned, &before, SubmitError::LogFull);
             return Ok(());
         };
+        if self.finder.lag() + plan.new.len() > MAX_INDEX_LAG {
+            refuse(planned, &before, SubmitError::Overloaded);
+            return Ok(());
+        }
         if self.space.as_ref().is_some_and(SpaceGuard::is_low) {
             refuse(planned, &before, SubmitError::DiskFull);
             return Ok(());
@@ -202,10 +210,9 @@ impl SpaceGuard {
         Self { directory: directory.to_path_buf(), min_free: min_free.min(total / 20) }
     }
 
-    fn is_low(&self) -> bool {
-        // A file system that can't be asked is not therefore full: the write itself will tell.
-        rustix::fs::statvfs(&self.directory)
-            .is_ok_and(|stat| stat.f_bavail.saturating_mul(stat.f_frsize) < self.min_free)
+    /// Whether less than that is free.
+    pub(crate) fn is_low(&self) -> bool {
+        free_bytes(&self.directory) < self.min_free
     }
 }
 

@@ -25,10 +25,11 @@ impl DurableError {
         Self { path: path.to_path_buf(), operation, source }
     }
 
-    /// Whether the disk or the quota is full: nothing was replaced, and it may work once space is freed.
+    /// Whether the disk or the quota is full: nothing was replaced, and it may work once space is freed. A
+    /// sync that fails is fatal for whatever reason.
     #[must_use]
     pub fn is_out_of_space(&self) -> bool {
-        is_out_of_space(&self.source)
+        !self.is_sync_failure() && is_out_of_space(&self.source)
     }
 
     /// Whether data or names could not be made durable. Fatal: what the kernel holds may already be lost,

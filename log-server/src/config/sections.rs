@@ -163,7 +163,7 @@ pub struct IndexConfig {
 
 impl Default for IndexConfig {
     fn default() -> Self {
-        Self { engine: IndexEngine::Fjall, memory: Bytes::mib(192) }
+        Self { engine: IndexEngine::Fjall, memory: Bytes::mib(256) }
     }
 }
 

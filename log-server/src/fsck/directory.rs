@@ -1,8 +1,10 @@
-//! Checks the data directory of a log that is not running, without changing a byte of it.
+//! Checks the data directory of a log that is not running.
+//!
+//! The files of the log are read and nothing else. The index is opened by its engine, which may tidy its own
+//! files up as at any start; all of it is derived.
 
-use std::fs;
 use std::io::ErrorKind;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,21 +12,20 @@ use std::thread;
 
 use anchorlog_client::durable::DirectoryLock;
 use anchorlog_proto::Digest;
-use anchorlog_proto::checkpoint::SignedCheckpoint;
-use anchorlog_proto::merkle::{Extension, Frontier, TreeSize, leaf_hash, node_hash};
+use anchorlog_proto::merkle::{self, TreeSize, empty_root, leaf_hash, node_hash};
 use anchorlog_proto::note::VerifierKey;
 use anchorlog_proto::statement::LogEntry;
-use anchorlog_proto::tile::TileHashes;
+use anchorlog_proto::tile::{TileHashes, TileNodes};
 
+use super::index::{Indexed, Rows, compare_index, open_index, read_rows};
+use super::journal::check_journal;
 use super::{Fault, Note, Report};
 use crate::error::Error;
 use crate::index::{self, Engine, Fingerprint, Index, IndexError, IndexedEntry};
-use crate::log::index_directory;
 use crate::recovery::{JOURNAL, LOCK, OBJECTS};
 use crate::storage::flat::{FlatObjects, Unexpected};
 use crate::storage::record::entries_of;
-use crate::storage::{BatchRecord, Objects, StorageError, wal};
-use crate::tree::StoredTree;
+use crate::storage::{Defect, Objects, StorageError};
 
 /// Bundles that one thread checks before it looks for more.
 const STRIDE: u64 = 64;
@@ -42,24 +43,29 @@ pub fn check_directory(
     let _lock = DirectoryLock::acquire(&directory.join(LOCK))?;
     let mut report = Report::default();
     let folder = directory.join(OBJECTS);
-    let stored = FlatObjects::stored_entries(&folder)?;
-    let Some(journal) = check_journal(directory, key, stored, &mut report)? else {
+    let begun = FlatObjects::stored_entries(&folder)?;
+    let Some(journal) = check_journal(directory, key, begun, &mut report)? else {
         return Ok(report);
     };
     report.size = journal.size.get();
     report.root = Some(journal.root);
-    let stored = stored.min(journal.size.get());
-    if stored < journal.size.get() {
-        report.notes.push(Note::NotStoredYet { entries: journal.size.get() - stored });
+    let stored = FlatObjects::whole_entries(&folder, journal.base, journal.size, journal.bytes)?;
+    let unstored = stored.get()..journal.size.get();
+    if !unstored.is_empty() {
+        report.notes.push(Note::NotStoredYet { entries: unstored.end - unstored.start });
     }
-    let stored = TreeSize::new(stored)?;
-    check_files(&folder, stored, &mut report)?;
+    check_files(&folder, stored, journal.size, &mut report)?;
 
     let objects = FlatObjects::open_unchanged(&folder, stored);
     let index = open_index(directory, engine, index_memory, &mut report);
-    let indexed = index.as_deref().map_or(0, Index::indexed_size).min(stored.get());
-    let check =
-        Check { objects: &objects, indexed, next: AtomicU64::new(0), done: AtomicU64::new(0) };
+    let count = index.as_deref().map_or(0, Index::indexed_size).min(stored.get());
+    let check = Check {
+        objects: &objects,
+        root: unstored.is_empty().then_some(journal.root),
+        indexed: Indexed { objects: &objects, count, unstored },
+        next: AtomicU64::new(0),
+        done: AtomicU64::new(0),
+    };
     let (parts, rows) = check.run(index.as_deref(), &progress);
     let mut expected = Fingerprint::default();
     for (part, fingerprint) in parts {
@@ -70,118 +76,20 @@ pub fn check_directory(
         check_signed_sizes(&objects, &journal.checkpoints, stored, &mut report);
     }
     if let Some(index) = &index {
-        compare_index(&**index, rows, &expected, &check, journal.size, &mut report);
+        compare_index(&**index, rows, &expected, &check.indexed, journal.size, &mut report);
     }
     Ok(report)
 }
 
-/// What the journal says.
-struct Signed {
-    size: TreeSize,
-    root: Digest,
-    /// Every size and root that a record of the journal has a checkpoint for, oldest first.
-    checkpoints: Vec<(TreeSize, Digest)>,
-}
-
-/// Checks every record of the journal: sequence, hashes, signatures.
-fn check_journal(
-    directory: &Path,
-    key: &VerifierKey,
-    stored: u64,
+/// Checks which files there are and how long they are: those of `stored` entries, or of more, up to what was
+/// `promised`, where a crash came between the journal and them.
+fn check_files(
+    folder: &Path,
+    stored: TreeSize,
+    promised: TreeSize,
     report: &mut Report,
-) -> Result<Option<Signed>, Error> {
-    let mut signed: Vec<(TreeSize, Digest)> = Vec::new();
-    let mut edge: Option<Frontier> = None;
-    let folder = directory.join(OBJECTS);
-    let mut faults: Vec<Fault> = Vec::new();
-    let cell = std::cell::RefCell::new((&mut signed, &mut edge, &mut faults));
-    let scanned = wal::scan(
-        &directory.join(JOURNAL),
-        |base| {
-            let mut guard = cell.borrow_mut();
-            let (signed, edge, faults) = &mut *guard;
-            if !base.checkpoint.is_empty() {
-                match verify(&base.checkpoint, key) {
-                    Ok(checkpoint) => signed.push(checkpoint),
-                    Err(fault) => faults.push(fault),
-                }
-            }
-            // The hashes themselves are compared with what is beneath them later.
-            let size = base.size.get().min(stored);
-            let objects = FlatObjects::open_unchanged(&folder, TreeSize::new(size)?);
-            let tree = StoredTree::new(std::sync::Arc::new(objects));
-            **edge = Frontier::from_reader(&tree, base.size).ok();
-            Ok::<(), Error>(())
-        },
-        |batch| {
-            let mut guard = cell.borrow_mut();
-            let (signed, edge, faults) = &mut *guard;
-            match check_batch(batch, edge.take(), key) {
-                Ok((checkpoint, after)) => {
-                    signed.push(checkpoint);
-                    **edge = after;
-                }
-                Err(fault) => faults.push(fault),
-            }
-            Ok(())
-        },
-    );
-    for fault in faults {
-        report.problem(JOURNAL, None, fault);
-    }
-    let scanned = match scanned {
-        Ok(scanned) => scanned,
-        Err(Error::Storage(StorageError::Corrupt { file, offset, defect })) => {
-            report.problem(file, None, Fault::Damaged { offset, defect });
-            return Ok(None);
-        }
-        Err(error) => return Err(error),
-    };
-    if scanned.torn_bytes > 0 {
-        let bytes = u64::try_from(scanned.torn_bytes).unwrap_or(u64::MAX);
-        report.notes.push(Note::TornRecord { bytes });
-    }
-    if scanned.size.get() < stored {
-        let journal = scanned.size.get();
-        report.problem(JOURNAL, None, Fault::JournalBehind { journal, stored });
-        return Ok(None);
-    }
-    let Some((size, root)) = signed.last().copied().filter(|(size, _)| *size == scanned.size)
-    else {
-        if report.is_clean() {
-            report.problem(JOURNAL, None, Fault::Root);
-        }
-        return Ok(None);
-    };
-    Ok(Some(Signed { size, root, checkpoints: signed }))
-}
-
-/// Checks one batch; without the edge before it, its signature only.
-fn check_batch(
-    batch: &BatchRecord<'_>,
-    edge: Option<Frontier>,
-    key: &VerifierKey,
-) -> Result<((TreeSize, Digest), Option<Frontier>), Fault> {
-    let (size, root) = verify(batch.checkpoint, key)?;
-    let Some(edge) = edge else { return Ok(((size, root), None)) };
-    // Records are whole when they come here, so every entry is.
-    let hashes = entries_of(batch.entries).flatten().map(leaf_hash);
-    let extension = Extension::new(edge, hashes).map_err(|_| Fault::Root)?;
-    if (extension.size(), extension.after().root()) != (size, root) {
-        return Err(Fault::Root);
-    }
-    Ok(((size, root), Some(extension.after().clone())))
-}
-
-fn verify(note: &[u8], key: &VerifierKey) -> Result<(TreeSize, Digest), Fault> {
-    let signed = SignedCheckpoint::parse(note).map_err(Fault::Checkpoint)?;
-    let verified = signed.verify(key).map_err(Fault::Checkpoint)?;
-    Ok((verified.checkpoint().size, verified.checkpoint().root))
-}
-
-/// Checks which files there are and how long they are.
-fn check_files(folder: &Path, size: TreeSize, report: &mut Report) -> Result<(), Error> {
-    for unexpected in FlatObjects::unexpected(folder, size)? {
+) -> Result<(), Error> {
+    for unexpected in FlatObjects::unexpected(folder, stored, promised)? {
         match unexpected {
             Unexpected::Foreign { file } => report.problem(file, None, Fault::ForeignFile),
             Unexpected::Longer { file, bytes } => {
@@ -198,14 +106,12 @@ fn check_files(folder: &Path, size: TreeSize, report: &mut Report) -> Result<(),
 /// What one thread found in the bundles it took, and the rows that their entries ask the index for.
 type Part = (Report, Fingerprint);
 
-/// The rows of the index, or why they can't be read.
-type Rows = Result<Fingerprint, IndexError>;
-
 /// The work that threads share.
 struct Check<'a> {
     objects: &'a FlatObjects,
-    /// Entries that the index has.
-    indexed: u64,
+    /// The root that was signed for all that is stored, unless a crash came in between.
+    root: Option<Digest>,
+    indexed: Indexed<'a>,
     /// The next bundle nobody has taken.
     next: AtomicU64,
     /// Entries checked.
@@ -222,7 +128,7 @@ impl Check<'_> {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let parts = Mutex::new(Vec::new());
         let rows = thread::scope(|scope| {
-            let rows = index.map(|index| scope.spawn(|| index.fingerprint()));
+            let rows = index.map(|index| scope.spawn(|| read_rows(index, &self.indexed.unstored)));
             for _ in 0..threads {
                 scope.spawn(|| {
                     let part = self.check_bundles(progress);
@@ -262,9 +168,16 @@ impl Check<'_> {
         let file = format!("log/entries/{:010}", range.start >> 20);
         let hashes = match self.read_bundle(range.clone(), &file, report, fingerprint) {
             Ok(hashes) => hashes,
-            Err(error) => return report_storage(&file, &error, report),
+            Err(error) => {
+                if matches!(error, StorageError::Corrupt { defect: Defect::BadOffset, .. }) {
+                    // Lengths and offsets disagree, and either may be the one that is wrong.
+                    let offsets = format!("log/bundles/{:010}", range.start >> 20);
+                    report.problem(offsets, Some(range.start), Fault::Offset);
+                }
+                return report_storage(&file, &error, report);
+            }
         };
-        self.compare_level(0, range.start, &hashes, report);
+        self.compare_leaves(&file, bundle, &hashes, report);
         let (mut level, mut index, mut row) = (1, bundle, hashes);
         // A tile that this bundle completes is checked here, and so on upwards.
         while row.len() == 256 {
@@ -289,23 +202,15 @@ impl Check<'_> {
         report: &mut Report,
         fingerprint: &mut Fingerprint,
     ) -> Result<Vec<Digest>, StorageError> {
-        let count = u16::try_from(range.end - range.start).map_err(|_| StorageError::OutOfRange)?;
-        if !self.objects.bundle_follows(range.start)? {
-            report.problem(
-                format!("log/bundles/{:010}", range.start >> 20),
-                Some(range.start),
-                Fault::Offset,
-            );
-        }
-        let bytes = self.objects.read_entries(range.start, count)?;
-        let mut hashes = Vec::with_capacity(usize::from(count));
+        let bytes = self.objects.exact_bundle(range.start / 256)?;
+        let mut hashes = Vec::with_capacity(256);
         for (index, bytes) in range.zip(entries_of(&bytes)) {
             let bytes = bytes.map_err(|_| StorageError::OutOfRange)?;
             report.entries += 1;
             match LogEntry::from_leaf(bytes) {
                 Ok(entry) => {
                     hashes.push(entry.leaf_hash());
-                    if index < self.indexed {
+                    if index < self.indexed.count {
                         let entry = IndexedEntry::new(index, &entry);
                         fingerprint.merge(&index::expected_fingerprint(&entry));
                     }
@@ -317,6 +222,34 @@ impl Check<'_> {
             }
         }
         Ok(hashes)
+    }
+
+    /// Compares the stored leaf hashes of a bundle with those of its entries. Where they differ, what is
+    /// stored above them says which of the two is not what was signed.
+    fn compare_leaves(&self, file: &str, bundle: u64, computed: &[Digest], report: &mut Report) {
+        let first = bundle * 256;
+        let mut stored = vec![Digest::from_bytes([0; 32]); computed.len()];
+        if let Err(error) = self.objects.read_hashes(0, first, &mut stored) {
+            return report_storage(&level_file(0, first), &error, report);
+        }
+        if stored == computed {
+            return;
+        }
+        let hashes_hold = if stored.len() == 256 {
+            let mut above = [Digest::from_bytes([0; 32])];
+            self.objects.read_hashes(1, bundle, &mut above).is_ok()
+                && above == [tile_root(stored.clone())]
+        } else {
+            self.root.is_some()
+                && merkle::root(&TileNodes(self.objects), self.objects.size()).ok() == self.root
+        };
+        for (index, (stored, computed)) in (first..).zip(stored.iter().zip(computed)) {
+            if stored != computed && hashes_hold {
+                report.problem(file, Some(index), Fault::Leaf);
+            } else if stored != computed {
+                report.problem(level_file(0, index), Some(index), Fault::Hash);
+            }
+        }
     }
 
     fn compare_level(&self, level: u8, first: u64, computed: &[Digest], report: &mut Report) {
@@ -337,7 +270,7 @@ fn tile_root(mut row: Vec<Digest>) -> Digest {
     while row.len() > 1 {
         row = row.as_chunks().0.iter().map(|[left, right]| node_hash(left, right)).collect();
     }
-    row.first().copied().unwrap_or_else(anchorlog_proto::merkle::empty_root)
+    row.first().copied().unwrap_or_else(empty_root)
 }
 
 /// Compares the roots of the stored entries with every checkpoint that the journal still has.
@@ -347,111 +280,15 @@ fn check_signed_sizes(
     stored: TreeSize,
     report: &mut Report,
 ) {
-    let nodes = anchorlog_proto::tile::TileNodes(objects);
+    let nodes = TileNodes(objects);
     // Neighbouring sizes share all but the edge, so the oldest and the newest say it for all between,
     // which the journal's own batches connect.
     let mut within = signed.iter().filter(|(size, _)| *size <= stored);
     let ends = [within.clone().next(), within.next_back()];
     for (size, root) in ends.into_iter().flatten() {
-        if anchorlog_proto::merkle::root(&nodes, *size).ok() != Some(*root) {
+        if merkle::root(&nodes, *size).ok() != Some(*root) {
             report.problem(JOURNAL, Some(size.get()), Fault::Root);
         }
-    }
-}
-
-fn open_index(
-    directory: &Path,
-    engine: Engine,
-    memory: u64,
-    report: &mut Report,
-) -> Option<Box<dyn Index>> {
-    let directory = index_directory(directory);
-    let exists = match fs::metadata(&directory) {
-        Ok(_) => true,
-        Err(error) if error.kind() == ErrorKind::NotFound => false,
-        Err(error) => {
-            let kind = error.kind();
-            report.problem(crate::recovery::INDEX, None, Fault::Unreadable { kind });
-            return None;
-        }
-    };
-    if !exists {
-        report.notes.push(Note::NoIndex);
-        return None;
-    }
-    match index::open(engine, &index::Options { directory, memory }) {
-        Ok(index) => Some(index),
-        Err(error) => {
-            let code = error.code();
-            report.problem(crate::recovery::INDEX, None, Fault::Index { code });
-            None
-        }
-    }
-}
-
-/// Compares the rows of the index with the rows that the entries ask for.
-fn compare_index(
-    index: &dyn Index,
-    rows: Option<Rows>,
-    expected: &Fingerprint,
-    check: &Check<'_>,
-    size: TreeSize,
-    report: &mut Report,
-) {
-    let name = crate::recovery::INDEX;
-    report.index_rows = Some(index.row_count());
-    if index.indexed_size() > size.get() {
-        report.problem(name, None, Fault::IndexDiffers);
-    } else if index.indexed_size() < size.get() {
-        report.notes.push(Note::IndexBehind { entries: size.get() - index.indexed_size() });
-    }
-    match rows {
-        Some(Ok(rows)) if rows == *expected => {}
-        Some(Ok(_)) => name_differences(index, check, report),
-        Some(Err(error)) => {
-            report.problem(name, None, Fault::Index { code: error.code() });
-        }
-        None => {}
-    }
-}
-
-/// Finds which rows are missing and which are foreign: slow, and only done when there are some.
-fn name_differences(index: &dyn Index, check: &Check<'_>, report: &mut Report) {
-    let name = crate::recovery::INDEX;
-    let before = report.problem_count;
-    let mut next = 0;
-    while next < check.indexed {
-        let end = check.indexed.min(next + 256);
-        let entries = crate::feeder::read_entries(check.objects, next, end).unwrap_or_default();
-        for entry in &entries {
-            match index.missing(entry) {
-                Ok(rows) => {
-                    for row in rows {
-                        report.problem(name, Some(entry.index), Fault::MissingRow(row.table()));
-                    }
-                }
-                Err(error) => {
-                    report.problem(name, Some(entry.index), Fault::Index { code: error.code() });
-                }
-            }
-        }
-        next = end;
-    }
-    let scanned = index.scan(&mut |row| {
-        let at = row.index();
-        let entry = (at < check.indexed)
-            .then(|| crate::feeder::read_entries(check.objects, at, at + 1).unwrap_or_default());
-        let mut rows = entry.iter().flatten().flat_map(index::key::rows);
-        if !rows.any(|asked_for| asked_for == *row) {
-            report.problem(name, Some(at), Fault::ForeignRow(row.table()));
-        }
-        ControlFlow::Continue(())
-    });
-    if let Err(error) = scanned {
-        report.problem(name, None, Fault::Index { code: error.code() });
-    }
-    if report.problem_count == before {
-        report.problem(name, None, Fault::IndexDiffers);
     }
 }
 
@@ -463,7 +300,9 @@ fn report_storage(file: &str, error: &StorageError, report: &mut Report) {
         StorageError::Durable(error) => {
             report.problem(file, None, Fault::Unreadable { kind: error.source.kind() });
         }
-        _ => report.problem(file, None, Fault::Unreadable { kind: ErrorKind::InvalidData }),
+        _ => {
+            report.problem(file, None, Fault::Unreadable { kind: ErrorKind::InvalidData });
+        }
     }
 }
 

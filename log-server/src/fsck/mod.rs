@@ -1,11 +1,13 @@
 //! Reads a whole log again, recomputes every hash, and compares.
 //!
 //! [`check_directory`] does it to the data directory of a log that is not running, and names what is wrong
-//! down to the file; it changes nothing. [`check_tiles`] does it to any C2SP tlog-tiles log, by whatever
+//! down to the file; it changes nothing of the log. [`check_tiles`] does it to any C2SP tlog-tiles log, by whatever
 //! way its files come. Both end at the signed checkpoint: entries that lead to its root are the entries
 //! that were promised.
 
 mod directory;
+mod index;
+mod journal;
 mod tiles;
 
 use std::fmt;
@@ -131,6 +133,9 @@ pub enum Fault {
         /// Entries that are stored.
         stored: u64,
     },
+    /// An entry is not the one whose hash was signed.
+    #[error("entry is not the one that was signed")]
+    Leaf,
     /// A file is longer than its contents.
     #[error("{bytes} bytes after the end of the contents")]
     Longer {
@@ -171,6 +176,7 @@ impl Fault {
             Self::Index { .. } => "FSCK.INDEX",
             Self::IndexDiffers => "FSCK.INDEX_DIFFERS",
             Self::JournalBehind { .. } => "FSCK.JOURNAL_BEHIND",
+            Self::Leaf => "FSCK.LEAF",
             Self::Longer { .. } => "FSCK.LONGER",
             Self::MissingRow(_) => "FSCK.MISSING_ROW",
             Self::Offset => "FSCK.OFFSET",

@@ -68,8 +68,7 @@ fn builder(config: &HttpConfig) -> http1::Builder {
         .header_read_timeout(config.header_timeout.get())
         .max_headers(MAX_HEADERS)
         .max_header_size(MAX_HEAD)
-        .max_buf_size(MAX_BUFFER)
-        .pipeline_flush(true);
+        .max_buf_size(MAX_BUFFER);
     builder
 }
 

@@ -382,16 +382,18 @@ fn check(directory: &Path) -> fsck::Report {
     fsck::check_directory(directory, &key, Engine::Redb, index::DEFAULT_MEMORY, |_, _| {}).unwrap()
 }
 
-/// Every step of a commit broken in every way, over stores in memory: what is answered, what is kept, and
-/// whether the log goes on.
-#[test]
-fn broken_steps() {
-    for (fault, answer, goes_on, kept) in [
-        (JournalFault::None, Ok(()), true, 2),
-        (JournalFault::OutOfSpace, Err(SubmitError::DiskFull), true, 1),
-        (JournalFault::Lost, Err(SubmitError::Failed), false, 1),
-        (JournalFault::Kept, Err(SubmitError::Failed), false, 2),
-    ] {
+/// A sequencer over stores in memory, and what it works with.
+struct InMemory {
+    journal: Arc<MemoryJournal>,
+    objects: Arc<MemoryObjects>,
+    pool: Arc<Pool>,
+    finder: Arc<Finder>,
+    seen: watch::Receiver<Arc<Snapshot>>,
+    sequencer: Sequencer,
+}
+
+impl InMemory {
+    fn new() -> Self {
         let journal = Arc::new(MemoryJournal::default());
         let objects = Arc::new(MemoryObjects::default());
         let pool = Arc::new(Pool::new(PoolLimits::default()));
@@ -403,19 +405,51 @@ fn broken_steps() {
         let sequencer = Sequencer {
             origin,
             signer: signer(),
-            pool: Arc::clone(&pool),
+            pool: pool.clone(),
             journal: journal.clone(),
             objects: objects.clone(),
-            finder,
+            finder: finder.clone(),
             published,
             metrics: Metrics::new(),
             space: None,
         };
+        Self { journal, objects, pool, finder, seen, sequencer }
+    }
+}
+
+fn submit_to(pool: &Pool, number: u64) -> Result<Committed, SubmitError> {
+    let receiver = pool.submit(vec![entry(number)]);
+    run(async { receiver?.await.unwrap_or(Err(SubmitError::Failed)) })
+}
+
+#[test]
+fn a_log_far_ahead_of_its_index_takes_nothing_new() {
+    let InMemory { pool, finder, sequencer, .. } = InMemory::new();
+    let thread = thread::spawn(move || sequencer.run());
+    submit_to(&pool, 0).unwrap();
+    let waiting = index::IndexedEntry::new(1_000, &entry(1_000));
+    finder.hold(Arc::new(vec![waiting; crate::sequencer::MAX_INDEX_LAG]));
+    assert_eq!(submit_to(&pool, 1).map(|_| ()), Err(SubmitError::Overloaded));
+    assert!(submit_to(&pool, 0).unwrap().places[0].duplicate, "what is known is still answered");
+    finder.release(2);
+    submit_to(&pool, 1).unwrap();
+    pool.close(SubmitError::ShuttingDown);
+    thread.join().unwrap().unwrap();
+}
+
+/// Every step of a commit broken in every way, over stores in memory: what is answered, what is kept, and
+/// whether the log goes on.
+#[test]
+fn broken_steps() {
+    for (fault, answer, goes_on, kept) in [
+        (JournalFault::None, Ok(()), true, 2),
+        (JournalFault::OutOfSpace, Err(SubmitError::DiskFull), true, 1),
+        (JournalFault::Lost, Err(SubmitError::Failed), false, 1),
+        (JournalFault::Kept, Err(SubmitError::Failed), false, 2),
+    ] {
+        let InMemory { journal, objects, pool, seen, sequencer, .. } = InMemory::new();
         let thread = thread::spawn(move || sequencer.run());
-        let submit = |number| {
-            let receiver = pool.submit(vec![entry(number)]);
-            run(async { receiver?.await.unwrap_or(Err(SubmitError::Failed)) })
-        };
+        let submit = |number| submit_to(&pool, number);
         submit(0).unwrap();
         journal.fail_next(fault);
         assert_eq!(submit(1).map(|_| ()), answer, "{fault:?}");

@@ -42,6 +42,9 @@ const LEVELS: u8 = 8;
 /// Space that is reserved ahead of the end of a growing file.
 const RESERVE_BYTES: u64 = 1 << 20;
 
+/// The longest a bundle can be.
+const MAX_BUNDLE_BYTES: u64 = BUNDLE_ENTRIES * (2 + 65_535);
+
 /// The longest run of hashes that lies within one tile.
 const MAX_RUN: usize = 256;
 
@@ -173,6 +176,9 @@ impl FlatObjects {
         let mut taken = 0;
         let file = self.files.existing(key)?;
         let end = file.len()?;
+        if offset > end {
+            return Err(corrupt(key, end, Defect::Truncated));
+        }
         for _ in 0..count {
             let at = offset + taken;
             if at + 2 > end {
@@ -195,6 +201,26 @@ impl FlatObjects {
         let position = bundle % per_segment * OFFSET_BYTES;
         self.files.existing(key)?.read_exact_at(&mut bytes, position)?;
         Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// The bytes of a bundle, and the file they are from. A bundle ends where the next one starts; after the
+    /// last of a segment comes whatever was written since.
+    fn read_bundle(&self, bundle: u64) -> Result<(FileKey, Vec<u8>), StorageError> {
+        let key = entries_key(bundle * BUNDLE_ENTRIES);
+        let file = self.files.existing(key)?;
+        let start = self.bundle_offset(bundle)?;
+        let next = (bundle + 1) * BUNDLE_ENTRIES;
+        let has_next = next < self.size.load(Ordering::Acquire);
+        let end = if has_next && !next.is_multiple_of(SEGMENT_ITEMS) {
+            self.bundle_offset(bundle + 1)?
+        } else {
+            file.len()?.min(start.saturating_add(MAX_BUNDLE_BYTES))
+        };
+        let length = end.checked_sub(start).filter(|length| *length <= MAX_BUNDLE_BYTES);
+        let length = length.and_then(|length| usize::try_from(length).ok());
+        let mut bytes = vec![0; length.ok_or_else(|| corrupt(key, start, Defect::BadOffset))?];
+        file.read_exact_at(&mut bytes, start)?;
+        Ok((key, bytes))
     }
 
     fn write(&self, key: FileKey, bytes: &[u8], offset: u64) -> Result<(), StorageError> {
@@ -333,27 +359,9 @@ impl Objects for FlatObjects {
         if (last - 1) / BUNDLE_ENTRIES != bundle {
             return Err(StorageError::OutOfRange);
         }
-        let key = entries_key(first);
-        let bundle_start = self.bundle_offset(bundle)?;
-        let next = (bundle + 1) * BUNDLE_ENTRIES;
-        // A bundle ends where the next one starts; without a next one its entries are walked.
-        let next_in_segment = next < size && !next.is_multiple_of(SEGMENT_ITEMS);
-        let bundle_end = if next_in_segment {
-            self.bundle_offset(bundle + 1)?
-        } else {
-            let entries = size.min(next) - bundle * BUNDLE_ENTRIES;
-            bundle_start + self.walk(bundle * BUNDLE_ENTRIES, bundle_start, entries)?
-        };
-        let length = bundle_end
-            .checked_sub(bundle_start)
-            .and_then(|length| usize::try_from(length).ok())
-            .filter(|length| *length <= MAX_RUN * (2 + usize::from(u16::MAX)))
-            .ok_or_else(|| corrupt(key, bundle_start, Defect::BadOffset))?;
-        let mut bytes = vec![0; length];
-        let file = self.files.existing(key)?;
-        file.read_exact_at(&mut bytes, bundle_start)?;
+        let (file, bytes) = self.read_bundle(bundle)?;
         slice_entries(bytes, first % BUNDLE_ENTRIES, count)
-            .ok_or_else(|| corrupt(key, bundle_start, Defect::BadOffset))
+            .ok_or_else(|| corrupt(file, 0, Defect::BadOffset))
     }
 }
 

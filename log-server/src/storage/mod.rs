@@ -13,6 +13,7 @@ pub mod flat;
 pub mod memory;
 pub mod record;
 mod segments;
+pub(crate) mod space;
 pub mod wal;
 
 use anchorlog_client::durable::DurableError;
@@ -46,6 +47,12 @@ pub enum StorageError {
     /// A batch without entries, other than the first: it would promise nothing new.
     #[error("a batch without entries is only taken as the very first")]
     EmptyBatch,
+    /// A record of the journal may be there in part, or whole. Only a restart can tell.
+    #[error("a record of the journal may be written in part: {source}")]
+    HalfWritten {
+        /// What failed on the way.
+        source: DurableError,
+    },
     /// A read past what is stored.
     #[error("entries or hashes beyond the stored size were asked for")]
     OutOfRange,

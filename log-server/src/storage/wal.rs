@@ -12,10 +12,17 @@ use anchorlog_client::durable::{self, DurableError, Operation, WritableFile};
 use anchorlog_proto::merkle::TreeSize;
 
 use super::record::{self, BatchRecord, Frame, Record, SegmentStart};
+use super::space::free_bytes;
 use super::{Defect, Journal, StorageError};
 
 /// Name of the prepared segment.
 const SPARE: &str = "spare";
+
+/// What a disk writes whole or not at all, in bytes.
+const SECTOR: usize = 512;
+
+/// More zeros than follow one another in a record.
+const ZEROS_IN_A_RECORD: usize = 16;
 
 /// How segments are cut.
 #[derive(Clone, Copy, Debug)]
@@ -137,7 +144,7 @@ impl FileJournal {
             durable::rename(&self.directory.join(SPARE), &path)?;
             length
         } else {
-            let length = needed.max(self.options.segment_bytes);
+            let length = self.affordable_length(needed)?;
             write_zeros(&path, length)?;
             length
         };
@@ -146,6 +153,19 @@ impl FileJournal {
         segments.retain(|segment| segment.start != start);
         segments.push(Segment { start, path: path.clone() });
         Ok((WritableFile::open(&path)?, length))
+    }
+}
+
+impl FileJournal {
+    /// Length of a new segment with room for `needed` bytes. On a disk that is nearly full it is a small
+    /// one: what is written in vain until nothing fits any more would starve everything else on it.
+    fn affordable_length(&self, needed: usize) -> Result<usize, StorageError> {
+        let free = usize::try_from(free_bytes(&self.directory)).unwrap_or(usize::MAX);
+        if needed > free / 2 {
+            let full = std::io::ErrorKind::StorageFull.into();
+            return Err(DurableError::new(&self.directory, Operation::Allocate, full).into());
+        }
+        Ok(needed.max(self.options.segment_bytes.min(free / 4)))
     }
 }
 
@@ -180,8 +200,10 @@ impl Journal for FileJournal {
             writer.length = length;
         }
         if let Some(file) = &writer.file {
-            file.write_all_at(&writer.buffer, offset(writer.end))?;
-            file.sync_data()?;
+            // From here on a full disk is like any other failure: part of the record may be there.
+            file.write_all_at(&writer.buffer, offset(writer.end))
+                .and_then(|()| file.sync_data())
+                .map_err(|source| StorageError::HalfWritten { source })?;
         }
         writer.end += writer.buffer.len();
         writer.size = after;
@@ -203,10 +225,10 @@ impl Journal for FileJournal {
         for segment in finished {
             durable::remove_file(&segment.path)?;
         }
-        if lock(&self.spare).is_none() {
-            let path = self.directory.join(SPARE);
-            write_zeros(&path, self.options.segment_bytes)?;
-            *lock(&self.spare) = Some(self.options.segment_bytes);
+        let length = self.options.segment_bytes;
+        if lock(&self.spare).is_none() && self.affordable_length(length).is_ok() {
+            write_zeros(&self.directory.join(SPARE), length)?;
+            *lock(&self.spare) = Some(length);
         }
         Ok(())
     }
@@ -219,8 +241,11 @@ pub struct Scanned {
     pub size: TreeSize,
     /// The newest checkpoint; empty when there is no record.
     pub checkpoint: Vec<u8>,
-    /// Bytes after the last record of the last segment that are not zero: a record that a crash tore.
+    /// Bytes after the last record of the last segment, up to the last that is not zero.
     pub torn_bytes: usize,
+    /// File and offset of the first byte after the last record that is not zero, where no torn record can
+    /// have left it. Opening clears it away all the same.
+    pub stray: Option<(String, u64)>,
     segments: Vec<Segment>,
     /// The last segment was taken, but holds no record yet.
     last_unused: bool,
@@ -240,6 +265,7 @@ pub fn scan<E: From<StorageError>>(
         size: TreeSize::ZERO,
         checkpoint: Vec::new(),
         torn_bytes: 0,
+        stray: None,
         segments: Vec::new(),
         last_unused: false,
         end: 0,
@@ -282,6 +308,7 @@ pub fn scan<E: From<StorageError>>(
             found.checkpoint = batch.checkpoint.to_vec();
         }
         found.torn_bytes = scan.torn_bytes();
+        found.stray = scan.stray();
         found.end = scan.offset;
         found.length = bytes.len();
     }
@@ -325,6 +352,17 @@ impl<'a> Scan<'a> {
         self.rest().iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
     }
 
+    /// Where bytes stand after the last record that aren't what is left of another one.
+    ///
+    /// A disk writes sectors, in any order. So a torn record starts at its place, or at a sector whose
+    /// predecessors were lost; a few of its own bytes may be zeros.
+    fn stray(&self) -> Option<(String, u64)> {
+        let zeros = self.rest().iter().position(|byte| *byte != 0)?;
+        let first = self.offset + zeros;
+        let torn = zeros < ZEROS_IN_A_RECORD || first % SECTOR < ZEROS_IN_A_RECORD;
+        (!torn).then(|| (segment_file(self.segment), offset(first)))
+    }
+
     /// Whether a whole record stands anywhere behind the present place. It was written after what stands
     /// here was durable, so this place is damaged, not torn.
     fn valid_record_follows(&self) -> bool {
@@ -338,7 +376,7 @@ impl<'a> Scan<'a> {
 
     fn corrupt(&self, defect: Defect) -> StorageError {
         StorageError::Corrupt {
-            file: format!("wal/{}", segment_name(self.segment.start)),
+            file: segment_file(self.segment),
             offset: offset(self.offset),
             defect,
         }
@@ -359,6 +397,11 @@ fn list_segments(directory: &Path) -> Result<Vec<Segment>, StorageError> {
     }
     segments.sort_by_key(|segment| segment.start);
     Ok(segments)
+}
+
+/// A segment's file, relative to the data directory.
+fn segment_file(segment: &Segment) -> String {
+    format!("wal/{}", segment_name(segment.start))
 }
 
 fn segment_name(start: u64) -> String {

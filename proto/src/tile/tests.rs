@@ -97,7 +97,7 @@ fn bundles_hold_exactly_their_width() {
     );
     assert_eq!(parse_bundle(&bytes[..6], width(2)), Err(TileError::BundleTruncated { entry: 1 }));
     assert_eq!(
-        push_entry(&mut bytes, &[0; MAX_ENTRY_BYTES + 1]),
+        push_entry(&mut bytes, &vec![0; MAX_ENTRY_BYTES + 1]),
         Err(TileError::EntryTooLong { length: 65_536 })
     );
     assert_eq!(

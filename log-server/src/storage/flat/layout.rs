@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 
 use anchorlog_client::durable::{DurableError, Operation};
 use anchorlog_proto::merkle::TreeSize;
-use anchorlog_proto::tile::hashes_in_level;
+use anchorlog_proto::tile::{TILE_HEIGHT, hashes_in_level};
 
 use super::{
-    BUNDLE_ENTRIES, FlatObjects, HASH_BYTES, LEVELS, OFFSET_BYTES, bundle_count, items_per_segment,
+    BUNDLE_ENTRIES, FlatObjects, HASH_BYTES, LEVELS, OFFSET_BYTES, bundle_count, corrupt,
+    items_per_segment,
 };
+use crate::storage::record::entries_of;
 use crate::storage::segments::{FileKey, Kind, SEGMENT_ITEMS};
-use crate::storage::{Defect, StorageError};
+use crate::storage::{Defect, Objects, StorageError};
 
 /// How the files of a store can differ from what its size asks for.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -42,40 +44,86 @@ pub enum Unexpected {
 }
 
 impl FlatObjects {
-    /// What the files of `directory` have too much or too little for `size` entries, but for the contents.
-    pub fn unexpected(directory: &Path, size: TreeSize) -> Result<Vec<Unexpected>, StorageError> {
-        let store = Self::open_unchanged(directory, size);
-        let mut expected = BTreeMap::new();
+    /// How many of the `promised` entries all files of `directory` hold, hashes and offsets included.
+    ///
+    /// The journal starts at `durable` and has `bytes` bytes of entries since. Between a commit and the files,
+    /// a crash leaves some of them shorter than others; a start goes back to `durable` then.
+    pub fn whole_entries(
+        directory: &Path,
+        durable: TreeSize,
+        promised: TreeSize,
+        bytes: u64,
+    ) -> Result<TreeSize, StorageError> {
+        let store = Self::open_unchanged(directory, promised);
+        let bundles = store.items(Kind::Bundles, OFFSET_BYTES)?;
+        let mut whole = promised.get().min(bundles.saturating_mul(BUNDLE_ENTRIES));
         for level in 0..LEVELS {
-            let kind = Kind::Level(level);
-            expect_items(kind, hashes_in_level(level, size), HASH_BYTES, &mut expected);
+            // So many hashes do until the next subtree of this level is full.
+            let subtrees = u128::from(store.items(Kind::Level(level), HASH_BYTES)?) + 1;
+            let most = (subtrees << (u32::from(level) * u32::from(TILE_HEIGHT))) - 1;
+            whole = whole.min(u64::try_from(most).unwrap_or(u64::MAX));
         }
-        expect_items(Kind::Bundles, bundle_count(size.get()), OFFSET_BYTES, &mut expected);
-        for segment in 0..size.get().div_ceil(SEGMENT_ITEMS) {
+        let segment = whole / SEGMENT_ITEMS;
+        let entries_end = if whole == promised.get() && segment == durable.get() / SEGMENT_ITEMS {
+            store.entries_end(durable.get()).map(|end| end.saturating_add(bytes))
+        } else {
+            store.entries_end(whole)
+        };
+        let key = FileKey { kind: Kind::Entries, segment };
+        let whole = match entries_end {
+            Ok(0) => whole,
+            Ok(end)
+                if store.files.path(key).exists() && store.files.existing(key)?.len()? >= end =>
+            {
+                whole
+            }
+            _ => durable.get(),
+        };
+        Ok(TreeSize::new(whole.max(durable.get())).unwrap_or(durable))
+    }
+
+    /// What the files of `directory` have too much or too little for `size` entries, but for the contents.
+    /// Where more were `promised`, files may be as long as those of so many entries.
+    pub fn unexpected(
+        directory: &Path,
+        size: TreeSize,
+        promised: TreeSize,
+    ) -> Result<Vec<Unexpected>, StorageError> {
+        let store = Self::open_unchanged(directory, size);
+        let mut expected = fixed_lengths(size);
+        let mut most = fixed_lengths(promised);
+        for segment in 0..promised.get().div_ceil(SEGMENT_ITEMS) {
+            let path = FileKey { kind: Kind::Entries, segment }.path();
             let end = size.get().min((segment + 1) * SEGMENT_ITEMS);
-            // The walk over the last bundle finds where the segment ends.
-            let last_bundle = (end - 1) / BUNDLE_ENTRIES * BUNDLE_ENTRIES;
-            let key = FileKey { kind: Kind::Entries, segment };
-            let length = store
-                .bundle_offset(last_bundle / BUNDLE_ENTRIES)
-                .and_then(|start| Ok(start + store.walk(last_bundle, start, end - last_bundle)?));
-            expected.insert(key.path(), length.unwrap_or_default());
+            if end < promised.get().min((segment + 1) * SEGMENT_ITEMS) {
+                // What a crash has left here is cut off at the next start.
+                most.insert(path.clone(), u64::MAX);
+            }
+            if end > segment * SEGMENT_ITEMS {
+                // The walk over the last bundle finds where the segment ends.
+                let last_bundle = (end - 1) / BUNDLE_ENTRIES * BUNDLE_ENTRIES;
+                let length = store.bundle_offset(last_bundle / BUNDLE_ENTRIES).and_then(|start| {
+                    Ok(start + store.walk(last_bundle, start, end - last_bundle)?)
+                });
+                expected.insert(path, length.unwrap_or_default());
+            }
         }
         let mut found = Vec::new();
         for (file, length) in list_files(directory)? {
             let name = PathBuf::from("log").join(&file).display().to_string();
-            match expected.remove(&file) {
-                // A file that the log has been cut back from, or that is reserved, is there and empty.
-                None if length == 0 => {}
-                None => found.push(Unexpected::Foreign { file: name }),
-                Some(wanted) if length > wanted => {
-                    found.push(Unexpected::Longer { file: name, bytes: length - wanted });
-                }
-                Some(wanted) if length < wanted => {
+            let wanted = expected.remove(&file);
+            let most = most.get(&file).copied().max(wanted);
+            match (wanted.unwrap_or_default(), most) {
+                (wanted, _) if length < wanted => {
                     let defect = Defect::Truncated;
                     found.push(Unexpected::Shorter { file: name, offset: length, defect });
                 }
-                Some(_) => {}
+                // A file that the log has been cut back from, or that is reserved, is there and empty.
+                (_, None) if length > 0 => found.push(Unexpected::Foreign { file: name }),
+                (_, Some(most)) if length > most => {
+                    found.push(Unexpected::Longer { file: name, bytes: length - most });
+                }
+                _ => {}
             }
         }
         found.extend(expected.into_iter().filter(|(_, length)| *length > 0).map(|(file, _)| {
@@ -85,16 +133,59 @@ impl FlatObjects {
         Ok(found)
     }
 
-    /// Whether the bundle that starts with entry `first` starts where the one before it ends.
-    pub fn bundle_follows(&self, first: u64) -> Result<bool, StorageError> {
-        let start = self.bundle_offset(first / BUNDLE_ENTRIES)?;
-        if first.is_multiple_of(SEGMENT_ITEMS) {
-            return Ok(start == 0);
+    /// How many items of a kind the files hold, by their lengths.
+    fn items(&self, kind: Kind, item_bytes: u64) -> Result<u64, StorageError> {
+        let per_segment = items_per_segment(kind);
+        let mut items = 0;
+        for segment in 0.. {
+            let key = FileKey { kind, segment };
+            if !self.files.path(key).exists() {
+                break;
+            }
+            let length = self.files.existing(key)?.len()?;
+            if length > 0 {
+                items = segment * per_segment + length / item_bytes;
+            }
         }
-        let before = self.bundle_offset(first / BUNDLE_ENTRIES - 1)?;
-        let bytes = self.walk(first - BUNDLE_ENTRIES, before, BUNDLE_ENTRIES)?;
-        Ok(before.checked_add(bytes) == Some(start))
+        Ok(items)
     }
+
+    /// The bytes of a whole bundle, if the offsets of the bundles enclose exactly its entries. What follows
+    /// the last bundle is a matter of the file's length.
+    pub fn exact_bundle(&self, bundle: u64) -> Result<Vec<u8>, StorageError> {
+        let (file, mut bytes) = self.read_bundle(bundle)?;
+        let first = bundle * BUNDLE_ENTRIES;
+        let misplaced = || corrupt(file, 0, Defect::BadOffset);
+        if first.is_multiple_of(SEGMENT_ITEMS) && self.bundle_offset(bundle)? != 0 {
+            return Err(misplaced());
+        }
+        let expected = BUNDLE_ENTRIES.min(self.size().get().saturating_sub(first));
+        let is_last = (first + expected).is_multiple_of(SEGMENT_ITEMS)
+            || first + expected == self.size().get();
+        let (mut entries, mut end) = (0, 0);
+        for entry in entries_of(&bytes) {
+            if is_last && entries == expected {
+                break;
+            }
+            end += 2 + entry.map_err(|_| misplaced())?.len();
+            entries += 1;
+        }
+        if entries != expected {
+            return Err(misplaced());
+        }
+        bytes.truncate(end);
+        Ok(bytes)
+    }
+}
+
+/// The lengths of all files of a log of `size` entries whose items have one size.
+fn fixed_lengths(size: TreeSize) -> BTreeMap<PathBuf, u64> {
+    let mut lengths = BTreeMap::new();
+    for level in 0..LEVELS {
+        expect_items(Kind::Level(level), hashes_in_level(level, size), HASH_BYTES, &mut lengths);
+    }
+    expect_items(Kind::Bundles, bundle_count(size.get()), OFFSET_BYTES, &mut lengths);
+    lengths
 }
 
 /// Notes the lengths of the files that `items` of a kind take.

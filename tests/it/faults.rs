@@ -1,0 +1,4 @@
+//! Disks that fail, are full, or are tampered with.
+
+mod full_disk;
+mod syscalls;

@@ -1,0 +1,6 @@
+//! Shared fixtures.
+
+pub mod interop;
+pub mod ledger;
+pub mod process;
+pub mod world;

@@ -15,7 +15,7 @@ use super::{
 
 /// An [`Index`] that keeps whole entries and ends with the process.
 ///
-/// It shares no encoding, no search and no paging with [`super::KeyedIndex`], so that the two can't be
+/// It shares no encoding, no search and no paging with the engines' one implementation, so that the two can't be
 /// wrong together. Only rows for [`Index::scan`] are made by the function that defines them.
 #[derive(Debug, Default)]
 pub struct MemoryIndex {

@@ -2,3 +2,4 @@
 
 mod full_disk;
 mod syscalls;
+mod tamper;

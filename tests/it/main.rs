@@ -4,8 +4,9 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "tests build their own worlds and fail by panicking"
+    reason = "tests build their own worlds, print their seeds and fail by panicking"
 )]
 
 mod client;

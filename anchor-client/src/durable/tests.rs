@@ -181,6 +181,11 @@ fn a_full_device_is_told_from_other_failures() {
     assert!(error.is_out_of_space(), "{error}");
     assert!(!error.is_sync_failure());
     assert!(error.to_string().starts_with("/dev/full: writing failed"), "{error}");
+    // But what a sync couldn't write is lost for whatever reason.
+    for operation in [Operation::Sync, Operation::SyncDirectory] {
+        let full = io::ErrorKind::StorageFull.into();
+        assert!(!DurableError::new(Path::new("file"), operation, full).is_out_of_space());
+    }
 }
 
 #[test]

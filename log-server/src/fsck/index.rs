@@ -64,6 +64,7 @@ pub(super) fn open_index(
 
 /// The fingerprint of the rows of `index`, except those of `unstored` entries.
 pub(super) fn read_rows(index: &dyn Index, unstored: &Range<u64>) -> Rows {
+    index.check_files()?;
     let mut sum = Fingerprint::default();
     index.scan(&mut |row| {
         if !unstored.contains(&row.index()) {

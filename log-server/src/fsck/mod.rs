@@ -8,6 +8,8 @@
 mod directory;
 mod index;
 mod journal;
+#[cfg(test)]
+mod tests;
 mod tiles;
 
 use std::fmt;

@@ -18,6 +18,8 @@
 //!   wait for it for ever. [`FjallStore::make_room`] keeps every commit away from that point, and waits with
 //!   a limit and an eye on the engine's health.
 
+mod checksums;
+
 use core::time::Duration;
 use std::sync::Arc;
 use std::thread;
@@ -45,6 +47,7 @@ pub(super) struct FjallStore {
 impl FjallStore {
     /// Opens or creates the engine's files in the directory of `options`.
     pub(super) fn open(options: &Options) -> Result<Self, IndexError> {
+        checksums::check_manifests(&options.directory)?;
         let budget = Budget::new(options.memory);
         let database = Database::builder(&options.directory)
             .cache_size(budget.cache)
@@ -163,6 +166,12 @@ impl Store for FjallStore {
                 Self::walk_keyspace(&self.list, 1, &tagged(table, from), &tagged(table, to), visit)
             }
         }
+    }
+
+    fn check_files(&self) -> Result<(), IndexError> {
+        self.keyspaces()
+            .into_iter()
+            .try_for_each(|keyspace| checksums::check_tables(&keyspace.tree))
     }
 
     fn sync(&self) -> Result<(), IndexError> {

@@ -234,6 +234,10 @@ impl<S: Store> Index for KeyedIndex<S> {
         self.write(Store::sync)
     }
 
+    fn check_files(&self) -> Result<(), IndexError> {
+        self.store.check_files()
+    }
+
     fn scan(&self, visit: &mut dyn FnMut(&Row) -> ControlFlow<()>) -> Result<(), IndexError> {
         // Longer than every key, so that it ends every table.
         let end = [0xff; 80];

@@ -140,6 +140,11 @@ pub trait Index: Send + Sync {
     /// Makes everything appended so far durable.
     fn sync(&self) -> Result<(), IndexError>;
 
+    /// Checks what of its files [`scan`](Self::scan) doesn't read, as far as the engine has checksums of it.
+    fn check_files(&self) -> Result<(), IndexError> {
+        Ok(())
+    }
+
     /// Visits every stored row, also such as stand for no entry below `indexed_size`, until the visitor
     /// breaks. This reads the whole index.
     ///

@@ -43,6 +43,11 @@ pub(super) trait Store: Send + Sync {
     /// Makes every commit so far durable.
     fn sync(&self) -> Result<(), IndexError>;
 
+    /// Compares files with checksums, as far as the engine has some that reading all rows doesn't compare.
+    fn check_files(&self) -> Result<(), IndexError> {
+        Ok(())
+    }
+
     /// The number of rows by the engine's own count, where it knows it without reading them.
     fn count(&self) -> Result<Option<u64>, IndexError>;
 }

@@ -47,7 +47,7 @@ pub(super) struct FjallStore {
 impl FjallStore {
     /// Opens or creates the engine's files in the directory of `options`.
     pub(super) fn open(options: &Options) -> Result<Self, IndexError> {
-        checksums::check_manifests(&options.directory)?;
+        checksums::check_before_opening(&options.directory)?;
         let budget = Budget::new(options.memory);
         let database = Database::builder(&options.directory)
             .cache_size(budget.cache)

@@ -129,7 +129,7 @@ impl Answers {
 
 fn open(data: &Path) -> Result<(Log, Running), Error> {
     let name = KeyName::new(ORIGIN).unwrap();
-    let signer = LogKey::load(&data.join("key.pem")).unwrap().signer(&name);
+    let key = LogKey::load(&data.join("key.pem")).unwrap();
     let options = LogOptions {
         engine: Engine::Fjall,
         index_memory: INDEX_MEMORY,
@@ -137,8 +137,16 @@ fn open(data: &Path) -> Result<(Log, Running), Error> {
         min_free_bytes: 0,
         ..LogOptions::default()
     };
-    let (log, running) = Log::open(data, signer, &options, Metrics::new())?;
     let patience = Instant::now() + PATIENCE;
+    let (log, running) = loop {
+        match Log::open(data, key.signer(&name), &options, Metrics::new()) {
+            // As in `undisturbed`.
+            Err(Error::Lock(_)) if Instant::now() < patience => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            opened => break opened?,
+        }
+    };
     while !log.is_ready() {
         assert!(Instant::now() < patience, "the log is never ready");
         thread::sleep(Duration::from_millis(2));

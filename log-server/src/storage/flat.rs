@@ -21,6 +21,7 @@ use anchorlog_proto::tile::{TILE_HEIGHT, TileHashes, hashes_in_level};
 
 use super::record::entries_of;
 use super::segments::{FileKey, Kind, SEGMENT_ITEMS, SegmentFiles};
+use super::space::free_bytes;
 use super::{Batch, Defect, Objects, StorageError};
 
 mod layout;
@@ -39,8 +40,12 @@ const BUNDLE_ENTRIES: u64 = 256;
 /// Tile levels a tree of 2^63-1 leaves has.
 const LEVELS: u8 = 8;
 
-/// Space that is reserved ahead of the end of a growing file.
+/// Space that is reserved ahead of the end of a growing file, where there is plenty.
 const RESERVE_BYTES: u64 = 1 << 20;
+
+/// The part of the free space that one file may have reserved ahead. On a disk that is nearly full, the room
+/// there is belongs to entries: some files grow by a few bytes in a million entries.
+const RESERVE_PART: u64 = 32;
 
 /// The longest a bundle can be.
 const MAX_BUNDLE_BYTES: u64 = BUNDLE_ENTRIES * (2 + 65_535);
@@ -294,8 +299,9 @@ impl FlatObjects {
             return Ok(());
         }
         let file = self.files.create(key)?;
-        let until = match file.allocate(reserved, (end - reserved).max(RESERVE_BYTES))? {
-            Allocation::Reserved => end.max(reserved + RESERVE_BYTES),
+        let length = (end - reserved).max(reserve_ahead(free_bytes(self.files.directory())));
+        let until = match file.allocate(reserved, length)? {
+            Allocation::Reserved => reserved + length,
             Allocation::Unsupported => u64::MAX,
         };
         // Files that are full need no note any more.
@@ -387,6 +393,12 @@ impl TileHashes for FlatObjects {
     }
 }
 
+/// How much one file may have reserved ahead of its end where `free` bytes are left for everything.
+const fn reserve_ahead(free: u64) -> u64 {
+    let part = free / RESERVE_PART;
+    if part < RESERVE_BYTES { part } else { RESERVE_BYTES }
+}
+
 /// Reserves space for the items `range` of a kind whose items all have one size.
 fn reserve_items(
     store: &FlatObjects,
@@ -453,4 +465,17 @@ fn corrupt(key: FileKey, offset: u64, defect: Defect) -> StorageError {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A panic in another thread stops the log; the data under these locks is whole at every step.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_reserved_ahead_leaves_room_for_entries() {
+        assert_eq!(reserve_ahead(u64::MAX), RESERVE_BYTES);
+        assert_eq!(reserve_ahead(64 << 20), RESERVE_BYTES);
+        assert_eq!(reserve_ahead(2 << 20), 64 << 10);
+        assert_eq!(reserve_ahead(0), 0);
+    }
 }

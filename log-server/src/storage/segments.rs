@@ -54,6 +54,11 @@ impl SegmentFiles {
         Self { directory: directory.to_path_buf(), open: RwLock::default() }
     }
 
+    /// Where they are.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// The full path of a file.
     pub(super) fn path(&self, key: FileKey) -> PathBuf {
         self.directory.join(key.path())

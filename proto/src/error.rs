@@ -10,6 +10,7 @@ use crate::receipt::ReceiptError;
 use crate::signed_object::SignedObjectError;
 use crate::statement::StatementError;
 use crate::tile::TileError;
+use crate::timestamp::TimestampError;
 use crate::tlog_policy::PolicyError;
 use crate::tlog_proof::TlogProofError;
 
@@ -50,6 +51,9 @@ pub enum Error {
     /// A tile or an entry bundle.
     #[error(transparent)]
     Tile(#[from] TileError),
+    /// An RFC 3161 request, response or token.
+    #[error(transparent)]
+    Timestamp(#[from] TimestampError),
     /// A C2SP tlog-proof.
     #[error(transparent)]
     TlogProof(#[from] TlogProofError),
@@ -71,6 +75,7 @@ impl Error {
             Self::SignedObject(error) => error.code(),
             Self::Statement(error) => error.code(),
             Self::Tile(error) => error.code(),
+            Self::Timestamp(error) => error.code(),
             Self::TlogProof(error) => error.code(),
         }
     }

@@ -18,6 +18,7 @@ pub mod receipt;
 pub mod signed_object;
 pub mod statement;
 pub mod tile;
+pub mod timestamp;
 pub mod tlog_policy;
 pub mod tlog_proof;
 

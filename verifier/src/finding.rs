@@ -69,6 +69,8 @@ pub struct Finding {
     pub place: Place,
     /// What, as a stable code.
     pub code: Code,
+    /// The finer reason beneath the code, where a code has several; as stable as the code.
+    pub reason: Option<&'static str>,
     /// One sentence for people about this occurrence. Branch on `code`, never on this.
     pub detail: Box<str>,
     /// The value that would have been right.
@@ -80,7 +82,14 @@ pub struct Finding {
 impl Finding {
     /// A finding about nothing more precise than the whole command.
     pub fn new(code: Code, detail: impl Into<Box<str>>) -> Self {
-        Self { place: Place::default(), code, detail: detail.into(), expected: None, actual: None }
+        Self {
+            place: Place::default(),
+            code,
+            reason: None,
+            detail: detail.into(),
+            expected: None,
+            actual: None,
+        }
     }
 
     /// A refusal by a format of `anchorlog-proto`, under the code the format gives it.
@@ -107,6 +116,13 @@ impl Finding {
     #[must_use]
     pub fn in_input(mut self, input: &'static str) -> Self {
         self.place.input = Some(input);
+        self
+    }
+
+    /// The same finding, with the finer reason beneath its code.
+    #[must_use]
+    pub const fn because(mut self, reason: &'static str) -> Self {
+        self.reason = Some(reason);
         self
     }
 

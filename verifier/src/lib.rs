@@ -1,13 +1,14 @@
 //! The judge of Anchorlog: bytes and a policy in, a report out.
 //!
-//! What it is: the checks that tell whether evidence of a transparency log holds.
-//! [`receipt::verify_receipt`] is the front door: a receipt, a policy and what the caller expects
-//! give a [`receipt::VerifiedReceipt`] or the findings that stand against it. [`proof`] checks bare
-//! Merkle proofs, [`checkpoint`] signed checkpoints. Everything found has a stable [`codes::Code`].
+//! What it is: the checks that tell whether evidence of a transparency log, or of a time-stamping
+//! authority, holds. [`receipt::verify_receipt`] is one front door: a receipt, a policy and what the
+//! caller expects give a [`receipt::VerifiedReceipt`] or the findings that stand against it.
+//! [`timestamp::verify_token`] is the other: an RFC 3161 token and the authorities the caller trusts.
+//! [`proof`] checks bare Merkle proofs, [`checkpoint`] signed checkpoints. Everything found has a
+//! stable [`codes::Code`].
 //!
 //! What it is not: there is no network here, no clock and no async runtime, and nothing is trusted
-//! but the policy it is handed. It does not fetch evidence; `anchorlog-client` does. It does not
-//! yet verify RFC 3161 time stamps: they are reported as unsupported and never count.
+//! but the policy and the roots it is handed. It does not fetch evidence; `anchorlog-client` does.
 //!
 //! On the way of the data: receipts and checkpoints come in through the formats of
 //! [`anchorlog_proto`]; reports go to people, to `anchorlog-client`, and to the exit code of the
@@ -61,4 +62,5 @@ pub mod finding;
 pub mod proof;
 pub mod receipt;
 pub mod report;
+pub mod timestamp;
 pub mod trust;

@@ -2,12 +2,15 @@
 //!
 //! The front door is [`verify_receipt`]. What it shows, it shows under the caller's policy and
 //! nothing else: no key and no root is taken from the receipt. What it does not show: that the
-//! statement is true, or, as long as time stamps are not verified, when it was made.
+//! statement is true, or, without the time stamps of an authority that the caller trusts, when it
+//! was made.
 
 mod read;
 mod steps;
+mod time;
 
 pub use read::{ReadFailure, read_receipt};
+pub use time::TimePolicy;
 
 use core::fmt;
 
@@ -22,6 +25,7 @@ use crate::checkpoint::WitnessTime;
 use crate::finding::Finding;
 use crate::proof::Tree;
 use crate::report::{Facts, Timestamp};
+use crate::timestamp::VerifiedToken;
 
 /// Role of the receipt in findings.
 pub const RECEIPT: &str = "receipt";
@@ -54,8 +58,8 @@ pub struct Expectations {
 /// 7. The proof has as many hashes as index and size determine (`LOG.PROOF_LENGTH`).
 /// 8. Leaf and proof lead to the checkpoint's root (`LOG.INCLUSION`).
 /// 9. The stated `state` claims no more than is shown (`RCT.STATE`): `witnessed` needs a quorum
-///    that the policy asks for and that is met, `anchored` a verified time stamp, which this
-///    version never has.
+///    that the policy asks for and that is met, `anchored` a verified time stamp. Without a
+///    [`TimePolicy`] no time stamp counts: [`verify_timed_receipt`] takes one.
 ///
 /// All of them are made, whatever fails before; only that 4, 5 and 9 need each other, in this
 /// order, and 3.
@@ -67,6 +71,18 @@ pub fn verify_receipt(
     examine_receipt(receipt, policy, expect).into_verified()
 }
 
+/// The same, and its time stamps under `time`: each token has to be over the checkpoint with its
+/// log's signature line and no other. A token that doesn't hold counts for nothing and spoils nothing
+/// (`TSA.NOT_COUNTED`, a note).
+pub fn verify_timed_receipt(
+    receipt: &Receipt,
+    policy: &TlogPolicy,
+    time: &TimePolicy,
+    expect: &Expectations,
+) -> Result<VerifiedReceipt, ReceiptFailure> {
+    examine_timed_receipt(receipt, policy, time, expect).into_verified()
+}
+
 /// The same checks with everything they find, notes included.
 #[must_use]
 pub fn examine_receipt(
@@ -74,7 +90,18 @@ pub fn examine_receipt(
     policy: &TlogPolicy,
     expect: &Expectations,
 ) -> ReceiptExam {
-    steps::examine(receipt, policy, expect)
+    steps::examine(receipt, policy, None, expect)
+}
+
+/// The checks of [`verify_timed_receipt`] with everything they find, notes included.
+#[must_use]
+pub fn examine_timed_receipt(
+    receipt: &Receipt,
+    policy: &TlogPolicy,
+    time: &TimePolicy,
+    expect: &Expectations,
+) -> ReceiptExam {
+    steps::examine(receipt, policy, Some(time), expect)
 }
 
 /// Everything the checks of one receipt found.
@@ -141,6 +168,7 @@ pub struct VerifiedReceipt {
     entry: LogEntry,
     state: ReceiptState,
     witnesses: Vec<WitnessTime>,
+    timestamps: Vec<VerifiedToken>,
 }
 
 impl VerifiedReceipt {
@@ -168,7 +196,8 @@ impl VerifiedReceipt {
         &self.entry
     }
 
-    /// What is shown: `witnessed` if the policy's quorum is met, else `published`.
+    /// What is shown: `anchored` if a time stamp holds, else `witnessed` if the policy's quorum is
+    /// met, else `published`.
     #[must_use]
     pub const fn state(&self) -> ReceiptState {
         self.state
@@ -179,6 +208,12 @@ impl VerifiedReceipt {
     #[must_use]
     pub fn witnesses(&self) -> &[WitnessTime] {
         &self.witnesses
+    }
+
+    /// The time stamps that hold: the entry was in the log at the earliest of their times.
+    #[must_use]
+    pub fn timestamps(&self) -> &[VerifiedToken] {
+        &self.timestamps
     }
 }
 

@@ -6,6 +6,9 @@
 
 mod json;
 pub mod text;
+mod timestamp;
+
+pub use timestamp::{Timestamp, TimestampOutcome};
 
 use anchorlog_proto::Digest;
 use anchorlog_proto::checkpoint::Origin;
@@ -85,24 +88,6 @@ pub struct Facts {
     pub timestamps: Vec<Timestamp>,
     /// The policy.
     pub policy: Option<PolicyFacts>,
-}
-
-/// A time stamp token, as far as this version looks at it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct Timestamp {
-    /// SHA-256 of the token's bytes.
-    pub digest: Digest,
-    /// Length of the token in bytes.
-    pub length: usize,
-}
-
-impl Timestamp {
-    /// Describes a token.
-    #[must_use]
-    pub fn of(token: &[u8]) -> Self {
-        Self { digest: Digest::of(token), length: token.len() }
-    }
 }
 
 /// Which policy was used, and what is in it.

@@ -4,11 +4,10 @@ use core::fmt;
 use core::str::FromStr;
 
 use der::Tag;
-use der::asn1::ObjectIdentifier;
 use sha2::Digest as _;
 
-use super::TimestampError;
 use super::element::Element;
+use super::{ObjectIdentifier, TimestampError};
 use crate::digest::Digest;
 use crate::encoding::{hex_decode, hex_encode};
 

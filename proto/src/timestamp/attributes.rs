@@ -1,12 +1,11 @@
 //! Signed attributes: what the signature is over (RFC 5652 section 5.3 and 11, RFC 5035, RFC 6211).
 
 use der::Tag;
-use der::asn1::ObjectIdentifier;
 
-use super::TimestampError;
 use super::algorithm::AlgorithmIdentifier;
 use super::element::{Element, Elements, context};
 use super::ess::SigningCertificate;
+use super::{ObjectIdentifier, TimestampError};
 
 /// Signed attributes that are read from one token.
 const MAX_ATTRIBUTES: usize = 64;
@@ -52,6 +51,9 @@ impl<'a> SignedAttributes<'a> {
     pub(super) fn read(contents: Elements<'a>) -> Result<Self, TimestampError> {
         let attributes = contents.collect_all(MAX_ATTRIBUTES);
         let attributes = attributes.ok_or(TimestampError::Der { what: "signed attributes" })?;
+        if attributes.is_empty() {
+            return Err(TimestampError::AttributesAbsent);
+        }
         let mut read = Self {
             attributes: attributes.iter().map(Element::raw).collect(),
             content_type: None,
@@ -131,10 +133,10 @@ fn once<'a, T>(
     let repeated = TimestampError::AttributeRepeated { attribute };
     let malformed = TimestampError::AttributeForm { attribute };
     let values = values.elements().and_then(|values| values.collect_all(MAX_ATTRIBUTES));
-    let [value] = *values.ok_or(malformed)?.as_slice() else { return Err(repeated) };
     if slot.is_some() {
         return Err(repeated);
     }
+    let [value] = *values.ok_or(malformed)?.as_slice() else { return Err(repeated) };
     *slot = Some(read(&value)?);
     Ok(())
 }
@@ -174,11 +176,13 @@ mod tests {
         assert_eq!(reason(&good.repeat(2)), "attributes.repeated");
         assert_eq!(reason(&attribute(&MESSAGE_DIGEST, &[])), "attributes.repeated");
         assert_eq!(reason(&attribute(&MESSAGE_DIGEST, &[&digest, &digest])), "attributes.repeated");
+        assert_eq!(reason(&attribute(&SIGNING_CERTIFICATE, &[])), "attributes.repeated");
         assert_eq!(reason(&attribute(&MESSAGE_DIGEST, &[&[5, 0]])), "attributes.form");
         assert_eq!(reason(&attribute(&CONTENT_TYPE, &[&[5, 0]])), "attributes.form");
         assert_eq!(reason(&attribute(&SIGNING_CERTIFICATE, &[&[5, 0]])), "ess.form");
         assert_eq!(reason(&attribute(&SIGNING_CERTIFICATE_V2, &[&[5, 0]])), "ess.form");
         assert_eq!(reason(&attribute(&ALGORITHM_PROTECTION, &[&[5, 0]])), "attributes.form");
+        assert_eq!(reason(&[]), "attributes.absent");
         assert_eq!(reason(&[5, 0]), "attributes.form");
         assert_eq!(reason(&[0x30, 0x80]), "parse.der");
         let strange = attribute(&ObjectIdentifier::new_unwrap("1.2.3"), &[]);

@@ -4,7 +4,8 @@
 //! decoded and encoded again. The view goes one level deep at a time; nothing here recurses, so
 //! nesting costs nothing.
 
-use der::asn1::{AnyRef, ObjectIdentifier};
+use super::ObjectIdentifier;
+use der::asn1::AnyRef;
 use der::{Decode, Header, Reader, SliceReader, Tag, TagNumber};
 
 /// One DER element: what stands at one place of the input.
@@ -13,6 +14,11 @@ pub struct Element<'a> {
     tag: Tag,
     value: &'a [u8],
     raw: &'a [u8],
+}
+
+impl Element<'static> {
+    /// NULL, which is the same everywhere.
+    pub const NULL: Self = Self { tag: Tag::Null, value: &[], raw: &[5, 0] };
 }
 
 impl<'a> Element<'a> {
@@ -63,13 +69,26 @@ impl<'a> Element<'a> {
     /// An object identifier.
     #[must_use]
     pub fn oid(&self) -> Option<ObjectIdentifier> {
-        self.decode()
+        if self.tag == Tag::ObjectIdentifier {
+            ObjectIdentifier::from_bytes(self.value)
+        } else {
+            None
+        }
     }
 
     /// The octets of an OCTET STRING.
     #[must_use]
     pub fn octets(&self) -> Option<&'a [u8]> {
         (self.tag == Tag::OctetString).then_some(self.value)
+    }
+
+    /// The contents of a minimal INTEGER: two's complement.
+    #[must_use]
+    pub fn integer(&self) -> Option<&'a [u8]> {
+        match *self.value {
+            [] | [0, 0..0x80, ..] | [0xff, 0x80..=0xff, ..] => None,
+            _ => (self.tag == Tag::Integer).then_some(self.value),
+        }
     }
 
     /// The contents of a minimal INTEGER that is not negative, without a leading zero octet.

@@ -20,7 +20,7 @@ pub enum TimestampError {
         /// The attribute.
         attribute: &'static str,
     },
-    /// A signed attribute that may stand once stands twice, or has more or fewer than one value.
+    /// A signed attribute that may stand once with one value stands twice, or has none or several.
     #[error("the signed attribute {attribute} doesn't stand once with one value")]
     AttributeRepeated {
         /// The attribute.
@@ -99,6 +99,9 @@ pub enum TimestampError {
         /// Why, as far as the authority says.
         failure: FailInfo,
     },
+    /// A text that isn't an object identifier.
+    #[error("an object identifier is decimal numbers with dots between them")]
+    OidText,
     /// A time-stamp response isn't of its form.
     #[error("no DER of a time-stamp response")]
     Response,
@@ -190,6 +193,7 @@ impl TimestampError {
             Self::Length { .. } => "parse.length",
             Self::NonceText => "nonce.text",
             Self::NotGranted { status, .. } => status.reason(),
+            Self::OidText => "parse.oid-text",
             Self::Response => "parse.response",
             Self::Serial => "parse.serial",
             Self::SignedDataVersion => "parse.signed-data-version",

@@ -9,37 +9,53 @@ use crate::encoding::{hex_decode, hex_encode};
 /// The longest nonce that is read.
 pub const MAX_NONCE_OCTETS: usize = 64;
 
-/// A nonce: an integer from 0 on. Two are equal if the integers are.
+/// A nonce: an integer. Two are equal if the integers are.
 ///
-/// `Display` is hexadecimal, two digits for each octet, without leading zero octets. `FromStr` reads
-/// the same and takes leading zeros.
+/// Ours are positive. Others' may be negative: software that takes random octets for an integer asks
+/// for such ones half of the time.
+///
+/// `FromStr` takes the octets of an integer from 0 on in hexadecimal, leading zeros included.
+/// `Display` is the same for those, without leading zeros; a negative one is its two's complement
+/// after `...`.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub struct Nonce(Vec<u8>);
+pub struct Nonce {
+    /// Minimal two's complement: the contents of the DER INTEGER.
+    integer: Vec<u8>,
+}
 
 impl Nonce {
     /// The nonce of 128 random bits: `octets` have to come from the system's generator.
     #[must_use]
     pub fn from_random(octets: [u8; 16]) -> Self {
-        Self::of_octets(&octets)
+        Self::of_magnitude(&octets)
     }
 
-    /// The integer that these big-endian octets are.
-    pub(super) fn of_octets(octets: &[u8]) -> Self {
+    /// The integer from 0 on that these big-endian octets are.
+    fn of_magnitude(octets: &[u8]) -> Self {
         let zeros = octets.iter().take_while(|&&octet| octet == 0).count();
-        Self(octets.iter().copied().skip(zeros).collect())
+        let digits: Vec<u8> = octets.iter().copied().skip(zeros).collect();
+        let sign = digits.first().is_none_or(|&first| first >= 0x80).then_some(0);
+        Self { integer: sign.into_iter().chain(digits).collect() }
+    }
+
+    /// The nonce whose DER INTEGER has these minimal contents. `None` if it is too long.
+    pub(super) fn from_integer(contents: &[u8]) -> Option<Self> {
+        (contents.len() <= MAX_NONCE_OCTETS + 1).then(|| Self { integer: contents.to_vec() })
     }
 
     /// The contents of its DER INTEGER.
-    #[must_use]
-    pub(super) fn integer(&self) -> Vec<u8> {
-        let sign = self.0.first().is_none_or(|&first| first >= 0x80).then_some(0);
-        sign.into_iter().chain(self.0.iter().copied()).collect()
+    pub(super) fn integer(&self) -> &[u8] {
+        &self.integer
     }
 }
 
 impl fmt::Display for Nonce {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() { f.pad("00") } else { f.pad(&hex_encode(&self.0)) }
+        match self.integer.as_slice() {
+            [0, digits @ ..] if !digits.is_empty() => f.pad(&hex_encode(digits)),
+            [0x80..=0xff, ..] => f.pad(&format!("...{}", hex_encode(&self.integer))),
+            digits => f.pad(&hex_encode(digits)),
+        }
     }
 }
 
@@ -50,7 +66,7 @@ impl FromStr for Nonce {
         let octets =
             hex_decode(&text.to_ascii_lowercase()).map_err(|_| TimestampError::NonceText)?;
         if (1..=MAX_NONCE_OCTETS).contains(&octets.len()) {
-            Ok(Self::of_octets(&octets))
+            Ok(Self::of_magnitude(&octets))
         } else {
             Err(TimestampError::NonceText)
         }
@@ -62,8 +78,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_are_minimal_and_positive() {
-        let integer = |text: &str| text.parse::<Nonce>().unwrap().integer();
+    fn integers_are_minimal() {
+        let integer = |text: &str| text.parse::<Nonce>().unwrap().integer;
         assert_eq!(integer("00"), [0]);
         assert_eq!(integer("0000"), [0]);
         assert_eq!(integer("007f"), [0x7f]);
@@ -71,10 +87,20 @@ mod tests {
         assert_eq!(integer("FF00"), [0, 0xff, 0]);
         assert_eq!("0001".parse::<Nonce>(), "01".parse());
         assert_eq!("0001".parse::<Nonce>().unwrap().to_string(), "01");
-        let long = "11".repeat(MAX_NONCE_OCTETS);
-        assert!(long.parse::<Nonce>().is_ok());
+        assert_eq!("80".parse::<Nonce>().unwrap().to_string(), "80");
+        let long = "ff".repeat(MAX_NONCE_OCTETS);
+        let longest = long.parse::<Nonce>().unwrap();
+        assert_eq!(Nonce::from_integer(longest.integer()), Some(longest));
         for bad in ["", "1", "0x11", "-1", &format!("{long}11")] {
             assert!(bad.parse::<Nonce>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_negative_nonce_is_another_one() {
+        let negative = Nonce::from_integer(&[0x80]).unwrap();
+        assert_eq!(negative.to_string(), "...80");
+        assert_ne!(negative, "80".parse().unwrap());
+        assert_eq!(Nonce::from_integer(&[1; MAX_NONCE_OCTETS + 2]), None);
     }
 }

@@ -1,13 +1,12 @@
 //! TimeStampReq: what is asked of an authority (RFC 3161 section 2.4.1).
 
 use der::Tag;
-use der::asn1::ObjectIdentifier;
 
 use super::algorithm::{HashAlgorithm, Imprint};
 use super::element::{Element, context};
-use super::nonce::{MAX_NONCE_OCTETS, Nonce};
+use super::nonce::Nonce;
 use super::writer::{BOOLEAN, INTEGER, NULL, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, element};
-use super::{MAX_EXTENSIONS, TimestampError};
+use super::{MAX_EXTENSIONS, ObjectIdentifier, TimestampError};
 
 /// The longest request that is read.
 pub const MAX_REQUEST_BYTES: usize = 16 << 10;
@@ -47,7 +46,7 @@ impl TimestampRequest {
         let imprint =
             element(SEQUENCE, &[&algorithm, &element(OCTET_STRING, &[self.imprint.digest()])]);
         let policy = self.policy.map(|policy| element(OBJECT_IDENTIFIER, &[policy.as_bytes()]));
-        let nonce = self.nonce.as_ref().map(|nonce| element(INTEGER, &[&nonce.integer()]));
+        let nonce = self.nonce.as_ref().map(|nonce| element(INTEGER, &[nonce.integer()]));
         // FALSE is the default, and DER leaves a default out.
         let cert_req = self.cert_req.then(|| element(BOOLEAN, &[&[0xff]]));
         element(
@@ -107,10 +106,9 @@ fn read_imprint(imprint: &Element<'_>) -> Option<Result<Imprint, TimestampError>
     fields.is_empty().then(|| Imprint::new(algorithm, digest.to_vec()))
 }
 
-/// An INTEGER from 0 on that isn't too long.
+/// An INTEGER that isn't too long.
 pub(super) fn read_nonce(nonce: &Element<'_>) -> Option<Nonce> {
-    let octets = nonce.unsigned()?;
-    (octets.len() <= MAX_NONCE_OCTETS).then(|| Nonce::of_octets(octets))
+    Nonce::from_integer(nonce.integer()?)
 }
 
 /// Reads the contents of an `[n] Extensions` for its form, and for extensions that are critical:
@@ -118,9 +116,15 @@ pub(super) fn read_nonce(nonce: &Element<'_>) -> Option<Nonce> {
 pub(super) fn refuse_critical(extensions: &Element<'_>) -> Result<(), TimestampError> {
     let malformed = TimestampError::Der { what: "Extensions" };
     let extensions = extensions.elements().and_then(|all| all.collect_all(MAX_EXTENSIONS));
-    for extension in extensions.ok_or(malformed.clone())? {
+    let extensions = extensions.filter(|all| !all.is_empty()).ok_or(malformed.clone())?;
+    let mut seen = Vec::new();
+    for extension in extensions {
         let mut fields = extension.elements_of(Tag::Sequence).ok_or(malformed.clone())?;
-        fields.next().and_then(|id| id.oid()).ok_or(malformed.clone())?;
+        let id = fields.next().and_then(|id| id.oid()).ok_or(malformed.clone())?;
+        if seen.contains(&id) {
+            return Err(malformed);
+        }
+        seen.push(id);
         let critical = match fields.optional(Tag::Boolean) {
             // DER leaves the default FALSE out; an authority that doesn't has said the same.
             Some(flag) => flag.boolean().ok_or(malformed.clone())?,
@@ -196,5 +200,7 @@ mod tests {
         assert_eq!(with(&critical), Err(TimestampError::CriticalExtension));
         assert!(with(&element(SEQUENCE, &[&id, &[1, 1, 1], &[4, 0]])).is_err());
         assert!(with(&element(SEQUENCE, &[&id])).is_err());
+        assert!(with(&[]).is_err());
+        assert!(with(&element(SEQUENCE, &[&id, &[4, 0]]).repeat(2)).is_err());
     }
 }

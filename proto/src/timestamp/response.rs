@@ -44,9 +44,9 @@ impl<'a> TimestampResponse<'a> {
             return Err(TimestampError::Response);
         }
         let mut fields = info.elements().ok_or(TimestampError::Response)?;
-        let status = fields.next().and_then(|status| status.small());
-        let status = status.ok_or(TimestampError::Response)?;
-        let status = Status::from_number(status).ok_or(TimestampError::UnknownStatus)?;
+        let status = fields.expect(Tag::Integer).ok_or(TimestampError::Response)?;
+        let status = status.small().and_then(Status::from_number);
+        let status = status.ok_or(TimestampError::UnknownStatus)?;
         let texts = match fields.optional(Tag::Sequence) {
             Some(texts) => read_texts(&texts).ok_or(TimestampError::Response)?,
             None => Vec::new(),
@@ -120,7 +120,7 @@ mod tests {
             assert_eq!(granted(&[2, 1, status], TOKEN), Err("status.token-unexpected"));
         }
         assert_eq!(granted(&[2, 1, 6], TOKEN), Err("status.unknown"));
-        assert_eq!(granted(&[2, 1, 0xff], TOKEN), Err("parse.response"));
+        assert_eq!(granted(&[2, 1, 0xff], TOKEN), Err("status.unknown"));
     }
 
     #[test]

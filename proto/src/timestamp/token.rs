@@ -1,12 +1,11 @@
 //! TimeStampToken: signed data that holds a TSTInfo (RFC 3161 section 2.4.2, RFC 5652).
 
 use der::Tag;
-use der::asn1::ObjectIdentifier;
 
 use super::attributes::SignedAttributes;
 use super::element::{Element, Elements, context};
 use super::tst_info::TstInfo;
-use super::{MAX_CERTIFICATES, MAX_TOKEN_BYTES, TimestampError};
+use super::{MAX_CERTIFICATES, MAX_TOKEN_BYTES, ObjectIdentifier, TimestampError};
 
 /// `id-ct-TSTInfo`: the content type of a time stamp.
 pub const ID_CT_TST_INFO: ObjectIdentifier =

@@ -15,10 +15,11 @@ use crate::report::Report;
 #[command(after_help = "\
 Examples:
   verifier explain LOG.QUORUM
+  verifier explain ess.hash-mismatch
   verifier explain --list
   verifier explain --json LOG.SIG")]
 pub(super) struct Args {
-    /// The code, as the report has it.
+    /// The code or the reason beneath it, as the report has it.
     #[arg(required_unless_present_any = ["list", "markdown"])]
     code: Option<String>,
     /// List every code with its class and title.
@@ -36,7 +37,7 @@ pub(super) fn run(args: &Args, form: Form) -> Answer {
     let codes = match &args.code {
         None => Code::all(),
         // People copy codes from anywhere: case does not matter here.
-        Some(text) => match Code::lookup(&text.to_ascii_uppercase()) {
+        Some(text) => match find(text) {
             Some(code) => vec![code],
             None => return unknown(text),
         },
@@ -53,6 +54,11 @@ pub(super) fn run(args: &Args, form: Form) -> Answer {
     };
     out.push(b'\n');
     Answer::Document(out)
+}
+
+fn find(text: &str) -> Option<Code> {
+    let reason = || Code::with_reason(&text.to_ascii_lowercase());
+    Code::lookup(&text.to_ascii_uppercase()).or_else(reason)
 }
 
 fn unknown(text: &str) -> Answer {

@@ -4,6 +4,7 @@
 //! answer; this module prints it and turns the verdict into the exit code: 0 the asked thing holds,
 //! 1 it was evaluated and does not hold, 2 it could not be evaluated, 3 the verifier itself failed.
 
+mod authorities;
 mod digests;
 mod explain;
 mod input;
@@ -12,6 +13,7 @@ mod policy;
 mod proof;
 mod receipt;
 mod shell;
+mod token;
 mod trust;
 
 use std::ffi::OsString;
@@ -43,7 +45,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Judges evidence of transparency logs, offline.
+/// Judges evidence of transparency logs and time stamps, offline.
 ///
 /// Everything is decided from the files and keys on the command line: no network, no clock, no
 /// configuration. Exit codes: 0 holds, 1 does not hold, 2 could not be evaluated, 3 internal error.
@@ -66,6 +68,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Receipt(receipt::Args),
+    Token(token::Args),
     #[command(subcommand)]
     Proof(proof::Command),
     #[command(subcommand)]
@@ -91,6 +94,7 @@ fn answer(cli: &Cli) -> Answer {
     let form = if cli.json { Form::Json } else { Form::Text };
     match &cli.command {
         Command::Receipt(args) => receipt::run(args),
+        Command::Token(args) => token::run(args),
         Command::Proof(command) => proof::run(command),
         Command::Policy(command) => policy::run(command),
         Command::Explain(args) => explain::run(args, form),
@@ -113,6 +117,7 @@ const FAILED: u8 = 3;
 const EXAMPLES: &str = "\
 Examples:
   verifier receipt receipt.json --policy logs.policy --digest sha256:2cf24dba…
+  verifier token file.tsr --data file --roots tsa.pem
   verifier proof inclusion --tlog-proof entry.tlog-proof --entry statement.json --policy logs.policy
   verifier proof consistency --old-checkpoint old.note --new-checkpoint new.note \\
       --file proof.json --vkey log.example+…

@@ -6,14 +6,20 @@ use anchorlog_proto::Digest;
 use anchorlog_proto::signed_object::PublicKey;
 use anchorlog_proto::statement::{StatementKind, Trail};
 
+use super::authorities::{EvidenceArgs, Roots, load_trust};
 use super::digests;
 use super::input::{Inputs, MAX_EVIDENCE_BYTES};
 use super::output::Answer;
 use super::trust::TrustArgs;
 use super::usage;
 use crate::finding::Finding;
-use crate::receipt::{Expectations, RECEIPT, ReadFailure, examine_receipt, read_receipt};
+use crate::receipt::{
+    Expectations, RECEIPT, ReadFailure, TimePolicy, examine_receipt, examine_timed_receipt,
+    read_receipt,
+};
 use crate::report::{Facts, Report};
+use crate::timestamp::Rules;
+use crate::timestamp::revocation::RevocationMode;
 
 /// Check a receipt: that a log holds this statement, by the keys of a policy.
 ///
@@ -25,6 +31,7 @@ use crate::report::{Facts, Report};
     after_help = "\
 Examples:
   verifier receipt receipt.json --policy logs.policy --digest sha256:2cf24dba…
+  verifier receipt receipt.json --policy logs.policy --tsa-roots tsa.pem
   verifier receipt receipt.json --vkey log.example+c0e67a31+AcDR… --kind core_root --json
   anchor receipt --log https://log.example 17 | verifier receipt - --policy logs.policy"
 )]
@@ -36,6 +43,11 @@ pub(super) struct Args {
     /// The digest that should be in the log.
     #[arg(long, value_parser = digests::parse)]
     digest: Option<Digest>,
+    /// Roots of the authorities whose time stamps count, PEM or DER; OPERATOR=FILE names them.
+    #[arg(long, value_name = "[OPERATOR=]PEM", num_args = 1..)]
+    tsa_roots: Vec<Roots>,
+    #[command(flatten)]
+    evidence: EvidenceArgs,
     /// What it should be a digest of; an unknown kind gets the list of them.
     #[arg(long, value_parser = kind)]
     kind: Option<StatementKind>,
@@ -72,9 +84,24 @@ fn evaluate(args: &Args, inputs: &mut Inputs) -> Result<Report, Finding> {
         trail: args.trail.clone(),
         submitter: args.submitter,
     };
-    let exam = examine_receipt(&receipt, &trust.policy, &expect);
+    let exam = if args.tsa_roots.is_empty() {
+        examine_receipt(&receipt, &trust.policy, &expect)
+    } else {
+        examine_timed_receipt(&receipt, &trust.policy, &time_policy(args, inputs)?, &expect)
+    };
     let facts = Facts { policy, ..exam.facts() };
     Ok(Report::evaluated(COMMAND, facts, exam.findings().to_vec()))
+}
+
+fn time_policy(args: &Args, inputs: &mut Inputs) -> Result<TimePolicy, Finding> {
+    let trust = load_trust(&args.tsa_roots, inputs)?;
+    let supplied = args.evidence.load(inputs)?;
+    let mut rules =
+        Rules { at: args.evidence.at, allow: args.evidence.allow(), ..Rules::default() };
+    if args.evidence.has_revocation() {
+        rules.revocation.mode = RevocationMode::Supplied;
+    }
+    Ok(TimePolicy { trust, supplied, rules })
 }
 
 fn kind(text: &str) -> Result<StatementKind, String> {

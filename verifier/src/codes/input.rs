@@ -1,6 +1,10 @@
 //! `IN.*`, `CLI.*`, `VER.*`: why nothing could be evaluated.
 
 super::family! {
+    CERTIFICATES: "IN.CERTIFICATES", Unsupported, "Certificates or revocation data can't be read",
+        "The file is no PEM or DER of certificates, revocation lists or an OCSP response.",
+        "Check that it is the right file; roots and certificates may be PEM with several of them.",
+        "RFC 5280; RFC 6960; RFC 7468";
     INTERNAL: "VER.INTERNAL", Unsupported, "The verifier itself failed",
         "Something happened that can't happen. Nothing is said about the evidence.",
         "Report it with the command, its input and its output.",

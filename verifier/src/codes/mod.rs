@@ -16,6 +16,7 @@ pub mod policy;
 pub mod receipt;
 pub mod statement;
 pub mod tile;
+pub mod timestamp;
 pub mod tlog_proof;
 
 use core::cmp::Ordering;
@@ -54,6 +55,24 @@ impl Code {
     #[must_use]
     pub fn lookup(text: &str) -> Option<Self> {
         FAMILIES.iter().flat_map(|family| family.iter()).find(|code| code.as_str() == text).copied()
+    }
+
+    /// The code beneath which this finer reason stands: `TSA.ESS` for `ess.missing`. Reasons are listed
+    /// in the explanations.
+    #[must_use]
+    pub fn with_reason(reason: &str) -> Option<Self> {
+        let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let lists = |code: &Self| {
+            let (_, listed) = code.explanation().split_once("Reason").unwrap_or_default();
+            listed.split([' ', ',', ':']).any(|word| word.trim_end_matches('.') == reason)
+        };
+        let is_reason =
+            reason.split('.').count() == 2 && reason.replace('.', "").chars().all(is_word);
+        FAMILIES
+            .iter()
+            .flat_map(|family| family.iter())
+            .find(|code| is_reason && lists(code))
+            .copied()
     }
 
     /// The stable text: `LOG.SIG`.
@@ -135,6 +154,7 @@ impl PartialOrd for Code {
 const FAMILIES: &[&[Code]] = &[
     log::ALL,
     receipt::ALL,
+    timestamp::ALL,
     policy::ALL,
     statement::ALL,
     note::ALL,

@@ -1,4 +1,4 @@
-//! `RCT.*`, `TSA.*`: what a receipt says beside its proof.
+//! `RCT.*`: what a receipt says beside its proof.
 
 super::family! {
     ANCHORED_WITHOUT_TIMESTAMP: "RCT.ANCHORED_WITHOUT_TIMESTAMP", Broken, "Anchored without a time \
@@ -34,7 +34,8 @@ super::family! {
     STATE: "RCT.STATE", Unmet, "The receipt claims more than is shown",
         "The receipt's state says witnessed or anchored, and under this policy the evidence for \
          that is not there: no witness quorum is asked and met, or no time stamp is verified.",
-        "Use a policy that names the witness quorum; time stamps are not verified by this version.",
+        "Use a policy that names the witness quorum, and give the roots of the authorities whose time \
+         stamps you accept.",
         "Anchorlog receipts";
     TIMESTAMP_COUNT: "RCT.TIMESTAMP_COUNT", Broken, "Too many time stamps",
         "The receipt carries more time stamps than are read.",
@@ -44,9 +45,4 @@ super::family! {
         "A time stamp token of the receipt has no bytes, or more than any token has.",
         "Get the receipt again from the log.",
         "Anchorlog limits";
-    TSA_UNCHECKED: "TSA.UNCHECKED", Note, "A time stamp was not examined",
-        "The receipt carries an RFC 3161 token. This version does not verify tokens, so it counts \
-         for nothing: it neither proves a time nor breaks the receipt.",
-        "Verify the token with another tool over the checkpoint with the log's own signature line.",
-        "RFC 3161; Anchorlog receipts";
 }

@@ -27,6 +27,17 @@ fn codes_are_unique_well_formed_and_complete() {
 }
 
 #[test]
+fn reasons_lead_to_their_code() {
+    let code = |reason: &str| Code::with_reason(reason).map(|code| code.to_string());
+    assert_eq!(code("ess.missing").as_deref(), Some("TSA.ESS"));
+    assert_eq!(code("signer.is-ca").as_deref(), Some("TSA.CA_LEAF"));
+    assert_eq!(code("note.ber").as_deref(), Some("TSA.NOTE"));
+    for no_reason in ["", ".", "ess", "ess.nope", "TSA.ESS", "authority."] {
+        assert_eq!(code(no_reason), None, "{no_reason}");
+    }
+}
+
+#[test]
 fn every_code_in_the_sources_is_explained_and_every_explained_code_is_raised() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut formats = BTreeSet::new();

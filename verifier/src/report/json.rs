@@ -9,7 +9,7 @@ use crate::checkpoint::WitnessTime;
 use crate::finding::{Finding, Place};
 use crate::proof::Tree;
 
-use super::{Facts, PolicyFacts, PolicyGroup, PolicyKey, Report, SCHEMA, Timestamp};
+use super::{Facts, PolicyFacts, PolicyGroup, PolicyKey, Report, SCHEMA, timestamp};
 
 /// Writes a report in canonical form.
 pub(super) fn write(report: &Report) -> Vec<u8> {
@@ -31,7 +31,7 @@ pub(super) fn write(report: &Report) -> Vec<u8> {
         ),
         ("state", state(facts)),
         ("witnesses", list(&facts.witnesses, witness)),
-        ("timestamps", list(&facts.timestamps, timestamp)),
+        ("timestamps", list(&facts.timestamps, timestamp::row)),
         ("policy", facts.policy.as_ref().map_or(Value::Null, policy)),
         ("verifier", verifier()),
     ]);
@@ -42,6 +42,7 @@ fn finding(finding: &Finding) -> Value<'_> {
     Object::from([
         ("code", Value::from(finding.code.as_str())),
         ("class", finding.code.class().as_str().into()),
+        ("reason", finding.reason.map_or(Value::Null, Value::from)),
         ("title", finding.code.title().into()),
         ("detail", finding.detail.as_ref().into()),
         ("where", place(&finding.place)),
@@ -85,15 +86,6 @@ fn witness(witness: &WitnessTime) -> Value<'_> {
     .into()
 }
 
-fn timestamp(timestamp: &Timestamp) -> Value<'_> {
-    Object::from([
-        ("digest", digest(&timestamp.digest)),
-        ("length", unsigned(u64::try_from(timestamp.length).unwrap_or(u64::MAX))),
-        ("state", "unsupported".into()),
-    ])
-    .into()
-}
-
 fn policy(policy: &PolicyFacts) -> Value<'_> {
     let mut object = Object::from([
         ("digest", digest(&policy.digest)),
@@ -130,18 +122,18 @@ fn verifier() -> Value<'static> {
 }
 
 /// An integer, or decimal text from 2^53 on, where JSON has no exact integers.
-fn unsigned(number: u64) -> Value<'static> {
+pub(super) fn unsigned(number: u64) -> Value<'static> {
     Value::try_from(number).unwrap_or_else(|_| number.to_string().into())
 }
 
-fn digest(digest: &Digest) -> Value<'static> {
+pub(super) fn digest(digest: &Digest) -> Value<'static> {
     digest.to_string().into()
 }
 
-fn optional(text: Option<&str>) -> Value<'_> {
+pub(super) fn optional(text: Option<&str>) -> Value<'_> {
     text.map_or(Value::Null, Value::from)
 }
 
-fn list<'a, T>(items: &'a [T], row: impl Fn(&'a T) -> Value<'a>) -> Value<'a> {
+pub(super) fn list<'a, T>(items: &'a [T], row: impl Fn(&'a T) -> Value<'a>) -> Value<'a> {
     items.iter().map(row).collect::<Vec<_>>().into()
 }

@@ -5,9 +5,13 @@
 
 use core::fmt::Write as _;
 
-use crate::finding::{Class, Finding, Place};
+use anchorlog_proto::encoding::hex_encode;
 
-use super::{Facts, PolicyFacts, Report, Verdict};
+use crate::finding::{Class, Finding, Place};
+use crate::timestamp::revocation::{CertificateStatus, Stance};
+
+use super::timestamp::evidence;
+use super::{Facts, PolicyFacts, Report, Timestamp, TimestampOutcome, Verdict};
 
 /// How to write.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -83,8 +87,36 @@ impl Writer {
             let time = utc(witness.unix_seconds);
             self.fact("witness", format_args!("{} {time}", witness.name));
         }
+        for timestamp in &facts.timestamps {
+            self.timestamp(timestamp);
+        }
         if let Some(policy) = &facts.policy {
             self.policy(policy);
+        }
+    }
+
+    fn timestamp(&mut self, timestamp: &Timestamp) {
+        match &timestamp.outcome {
+            TimestampOutcome::Unexamined => {}
+            TimestampOutcome::Failed(failure) => {
+                let reason = failure.reason();
+                self.fact("time stamp", format_args!("does not hold: {reason}: {failure}"));
+            }
+            TimestampOutcome::Verified(token) => {
+                let accuracy =
+                    token.accuracy().map(|one| format!(" +/- {one}")).unwrap_or_default();
+                let (time, operator) = (token.gen_time(), token.operator());
+                self.fact("time stamp", format_args!("{time}{accuracy} by {operator}"));
+                self.fact("of", format_args!("{}", token.imprint()));
+                let serial = hex_encode(token.serial());
+                self.fact("token", format_args!("serial {serial}, policy {}", token.policy()));
+                self.fact("signed by", format_args!("{} ({})", token.signer(), token.scheme()));
+                for certificate in token.chain() {
+                    self.fact("chain", format_args!("{certificate}"));
+                }
+                self.fact("expires", format_args!("{}", token.expires()));
+                self.fact("revocation", format_args!("{}", revocation(token.stance())));
+            }
         }
     }
 
@@ -116,6 +148,9 @@ impl Writer {
         self.text.push('\n');
         let detail = printable(&finding.detail);
         self.line(format_args!("{class} {code}: {detail}"));
+        if let Some(reason) = finding.reason {
+            self.fact("reason", format_args!("{reason}"));
+        }
         if let Some(place) = describe(&finding.place, files) {
             self.fact("in", format_args!("{place}"));
         }
@@ -146,6 +181,17 @@ impl Writer {
             Style::Colour => format!("{colour}{text}{RESET}"),
         }
     }
+}
+
+/// What is known about revocation, in a few words.
+fn revocation(stance: &Stance) -> String {
+    let Stance::Checked(statuses) = stance else { return "not checked".to_owned() };
+    let status = |status: &CertificateStatus| match status.good {
+        Some((as_of, kind)) if status.covers => format!("good as of {as_of} ({})", evidence(kind)),
+        Some((as_of, kind)) => format!("good as of {as_of}, before it ({})", evidence(kind)),
+        None => "unknown".to_owned(),
+    };
+    statuses.iter().map(status).collect::<Vec<_>>().join(", ")
 }
 
 /// `receipt.json at /proof, byte 17`.

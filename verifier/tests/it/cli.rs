@@ -323,7 +323,7 @@ fn wrong_command_lines() {
         &["receipt", "receipt.json", "--policy", "policy", "--digest", "sha256:00"],
         &["receipt", "receipt.json", "--policy", "policy", "--kind", "nothing"],
         &["receipt", "receipt.json", "--policy", "policy", "--trail", "A"],
-        &["receipt", "receipt.json", "--policy", "policy", "--tsa-roots", "roots.pem"],
+        &["receipt", "receipt.json", "--policy", "policy", "--tsa-roots", "=roots.pem"],
         &["receipt", "receipt.json", "--policy", "policy", "--submitter", "AAAA"],
         &["proof"],
         &["policy", "check"],

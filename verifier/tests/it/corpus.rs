@@ -40,7 +40,7 @@ const EXPECTED: &[(&str, &[&str])] = &[
 
 #[test]
 fn every_log_anchor_of_the_corpus() {
-    let Some(gad) = corpus() else { return };
+    let Some(gad) = corpus_folder("gad") else { return };
     let policy = fs::read(gad.join("_shared/trust/log-policy.txt")).unwrap();
     let policy = TlogPolicy::parse(&policy).unwrap();
     let expected: BTreeMap<_, _> = EXPECTED.iter().copied().collect();
@@ -74,17 +74,17 @@ fn every_log_anchor_of_the_corpus() {
     assert_eq!(seen, EXPECTED.len());
 }
 
-/// The GAD folder of the corpus, if there is one; required when the environment says so.
-fn corpus() -> Option<PathBuf> {
+/// A folder of the corpus, if there is one; required when the environment says so.
+pub fn corpus_folder(name: &str) -> Option<PathBuf> {
     let required = std::env::var_os("ANCHORLOG_REQUIRE_CORPUS").is_some_and(|value| value == "1");
     let Some(corpus) = std::env::var_os("ANCHORLOG_CORPUS") else {
         assert!(!required, "ANCHORLOG_CORPUS is not set and ANCHORLOG_REQUIRE_CORPUS is");
         println!("skipped: ANCHORLOG_CORPUS is not set");
         return None;
     };
-    let gad = Path::new(&corpus).join("gad");
-    assert!(gad.is_dir(), "{} is not there", gad.display());
-    Some(gad)
+    let folder = Path::new(&corpus).join(name);
+    assert!(folder.is_dir(), "{} is not there", folder.display());
+    Some(folder)
 }
 
 /// Every `*.json` of an `anchors` folder, with the name of its vector.

@@ -22,4 +22,5 @@ mod cli_proof;
 mod corpus;
 mod mutations;
 mod receipt;
+mod tokens;
 mod world;

@@ -17,3 +17,4 @@ mod http;
 mod merkle;
 mod rs_merkle;
 mod story;
+mod tokens;

@@ -1,5 +1,6 @@
 //! Shared fixtures.
 
+pub mod forge;
 pub mod interop;
 pub mod ledger;
 pub mod process;

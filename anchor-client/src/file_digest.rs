@@ -1,23 +1,47 @@
-//! SHA-256 of files of any size, read once in pieces.
+//! Digests of files of any size, read once in pieces.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use anchorlog_proto::Digest;
-use sha2::{Digest as _, Sha256};
+use anchorlog_proto::timestamp::{HashAlgorithm, Imprint};
+use sha2::{Sha256, Sha384, Sha512};
 
-/// Hashes everything a file holds; `progress` is told of every piece, in bytes.
-pub fn digest_file(path: &Path, mut progress: impl FnMut(u64)) -> io::Result<Digest> {
+/// Hashes everything a file holds with SHA-256; `progress` is told of every piece, in bytes.
+pub fn digest_file(path: &Path, progress: impl FnMut(u64)) -> io::Result<Digest> {
+    Ok(Digest::from_bytes(hash_file::<Sha256>(path, progress)?.into()))
+}
+
+/// Hashes everything a file holds, for a time stamp. SHA-1 is for what others made, and unsupported here.
+pub fn imprint_file(
+    path: &Path,
+    algorithm: HashAlgorithm,
+    progress: impl FnMut(u64),
+) -> io::Result<Imprint> {
+    let digest = match algorithm {
+        HashAlgorithm::Sha256 => hash_file::<Sha256>(path, progress)?.to_vec(),
+        HashAlgorithm::Sha384 => hash_file::<Sha384>(path, progress)?.to_vec(),
+        HashAlgorithm::Sha512 => hash_file::<Sha512>(path, progress)?.to_vec(),
+        _ => return Err(io::Error::from(io::ErrorKind::Unsupported)),
+    };
+    // The digest has the length of its algorithm.
+    Imprint::new(algorithm, digest).map_err(io::Error::other)
+}
+
+fn hash_file<H: sha2::Digest>(
+    path: &Path,
+    mut progress: impl FnMut(u64),
+) -> io::Result<sha2::digest::Output<H>> {
     let mut file = File::open(path)?;
     if file.metadata()?.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     }
-    let mut hasher = Sha256::new();
+    let mut hasher = H::new();
     let mut buffer = vec![0_u8; PIECE];
     loop {
         let read = match file.read(&mut buffer) {
-            Ok(0) => return Ok(Digest::from_bytes(hasher.finalize().into())),
+            Ok(0) => return Ok(hasher.finalize()),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
@@ -46,6 +70,12 @@ mod tests {
             let mut seen = 0;
             assert_eq!(digest_file(&path, |n| seen += n).unwrap(), Digest::of(&bytes));
             assert_eq!(usize::try_from(seen).unwrap(), length);
+            for algorithm in [HashAlgorithm::Sha256, HashAlgorithm::Sha384, HashAlgorithm::Sha512] {
+                let imprint = imprint_file(&path, algorithm, |_| {}).unwrap();
+                assert_eq!(imprint, Imprint::of_data(algorithm, &bytes));
+            }
+            let error = imprint_file(&path, HashAlgorithm::Sha1, |_| {}).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::Unsupported);
         }
     }
 

@@ -26,6 +26,7 @@ pub mod problem;
 pub mod receipt_store;
 pub mod retry;
 pub mod seen;
+pub mod stamp;
 pub mod state;
 pub mod submit;
 mod tiles;

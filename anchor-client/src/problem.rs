@@ -51,11 +51,19 @@ pub(crate) fn is_refusal(status: u16) -> bool {
     (400..500).contains(&status) && status != 408 && status != 429
 }
 
-/// Text from elsewhere, made safe for a terminal: control characters become spaces, and what is over 500
-/// characters is cut.
+/// Text from elsewhere, made safe for a terminal: control characters and those that are invisible or turn
+/// the direction of writing become spaces, and what is over 500 characters is cut.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    text.chars().take(MAX_TEXT).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars().take(MAX_TEXT).map(|c| if is_deceptive(c) { ' ' } else { c }).collect()
+}
+
+fn is_deceptive(c: char) -> bool {
+    let invisible = matches!(
+        c,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    invisible || c.is_control()
 }
 
 const MAX_TEXT: usize = 500;
@@ -102,7 +110,8 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_cut() {
+    fn texts_are_safe_to_print() {
+        assert_eq!(printable("a\u{1b}[31m\u{202e}b\u{200b}\r\nä"), "a [31m b   ä");
         assert_eq!(printable(&"ä".repeat(10_000)).chars().count(), 500);
     }
 }

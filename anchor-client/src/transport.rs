@@ -305,7 +305,7 @@ impl TransportError {
 }
 
 /// reqwest's own text stops at "error sending request"; the cause is at the end of the chain.
-fn root_cause(error: &reqwest::Error) -> String {
+pub(crate) fn root_cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
         cause = source;
@@ -313,7 +313,7 @@ fn root_cause(error: &reqwest::Error) -> String {
     printable(&cause.to_string())
 }
 
-fn header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+pub(crate) fn header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 

@@ -12,6 +12,8 @@ mod progress;
 mod receipt;
 mod report;
 mod shell;
+mod stamp;
+mod stamp_args;
 mod statements;
 mod submit;
 
@@ -38,9 +40,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Talks to transparency logs: submits statements, fetches receipts, remembers what logs signed.
+/// Talks to transparency logs and time-stamping authorities: submits statements, fetches receipts and time
+/// stamps, remembers what logs signed.
 ///
-/// Every receipt is verified before it is accepted, and every checkpoint is held against the last one
+/// Every receipt and every time stamp is verified before it is accepted, and every checkpoint is held against the last one
 /// seen; a log that contradicts itself is reported, and both signed notes are kept. Exit codes: 0 done, 1
 /// evaluated and does not hold, 2 could not be evaluated, 3 internal error.
 #[derive(Debug, Parser)]
@@ -66,6 +69,7 @@ enum Command {
     Lookup(listing::LookupArgs),
     Trail(listing::TrailArgs),
     Submitter(listing::SubmitterArgs),
+    Stamp(stamp_args::Args),
     #[command(subcommand)]
     Outbox(outbox::Command),
     Hammer(hammer::Args),
@@ -106,6 +110,7 @@ fn answer(command: Command, form: Form) -> Answer {
         Command::Lookup(args) => runtime.block_on(listing::lookup(args, form)).into(),
         Command::Trail(args) => runtime.block_on(listing::trail(args, form)).into(),
         Command::Submitter(args) => runtime.block_on(listing::submitter(args, form)).into(),
+        Command::Stamp(args) => runtime.block_on(stamp::run(args, form)).into(),
         Command::Outbox(command) => runtime.block_on(outbox::run(command, form)).into(),
         Command::Hammer(args) => runtime.block_on(hammer::run(args, form)).into(),
         Command::Completions(args) => shell::completions(&args, Cli::command()),
@@ -126,6 +131,7 @@ Examples:
   anchor receipt --log http://127.0.0.1:7390 42 --out receipt.json
   anchor lookup --log http://127.0.0.1:7390 sha256:2cf24dba…
   anchor trail --log http://127.0.0.1:7390 sha256:9f86d081…
+  anchor stamp --tsa http://timestamp.example/tsr --roots tsa-root.pem report.pdf --out report.tsr
 
 The log's address can stand in ANCHORLOG_LOG. What is remembered lies in ANCHORLOG_STATE, else in
 $XDG_STATE_HOME/anchorlog, else in ~/.local/state/anchorlog.";

@@ -43,7 +43,7 @@ impl World {
     }
 }
 
-fn report(output: &Output) -> (i32, Value) {
+pub fn report(output: &Output) -> (i32, Value) {
     let code = output.status.code().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stdout)));

@@ -17,6 +17,10 @@ mod killed;
 mod lies;
 mod network;
 mod outbox;
+mod stamp;
+mod stamp_command;
+mod stamp_faults;
+mod tsa;
 
 use std::path::Path;
 use std::time::Duration;

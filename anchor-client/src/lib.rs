@@ -1,9 +1,9 @@
 //! The messenger of Anchorlog: carries statements to logs, brings receipts back, remembers what logs said.
 //!
 //! What it is: the client of a log's interface ([`log_client`]), with everything it answers verified and held
-//! against what the log signed before ([`log`], [`seen`]); an [`outbox`] that loses nothing; the program
-//! `anchor` ([`cli`]) with its load generator ([`hammer`]); and [`durable`], through which everything that
-//! writes to disk goes, the log's server included.
+//! against what the log signed before ([`log`], [`seen`]); an [`outbox`] that loses nothing; time stamps of
+//! RFC 3161 authorities ([`stamp`]); the program `anchor` ([`cli`]) with its load generator ([`hammer`]);
+//! and [`durable`], through which everything that writes to disk goes, the log's server included.
 //!
 //! What it is not: a judge. Whether a receipt holds is decided by `anchorlog-verifier`, whom this crate
 //! calls before it believes anything. Where the data comes from: statements of `anchorlog-proto`. Where it

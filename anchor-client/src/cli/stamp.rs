@@ -33,14 +33,14 @@ async fn stamp(args: &Args, form: Form, report: &mut Report) -> Result<(), Stamp
     if let Some(file) = args.file() {
         report.member("file", file.display().to_string());
     }
-    let stamper = match Stamper::new(options) {
-        Ok(stamper) => stamper,
+    let client = match Stamper::new(options) {
+        Ok(client) => client,
         Err(error) => {
             report.fail(Verdict::NotEvaluated, error.code(), &error.to_string());
             return Ok(());
         }
     };
-    let stamped = stamper.stamp(&imprint, &authorities).await;
+    let stamped = client.stamp(&imprint, &authorities).await;
     show(report, &stamped, store.keep(&stamped));
     Ok(())
 }

@@ -77,7 +77,12 @@ impl Http {
             };
             let response = request.send().await.map_err(ExchangeError::connection)?;
             if is_redirect(response.status()) {
-                url = redirected(&url, ask, &response)?;
+                let location = header(response.headers(), &LOCATION).unwrap_or_default();
+                let target = redirected(&url, ask, response.status(), &location);
+                url = target.map_err(|refusal| ExchangeError::Redirect {
+                    target: printable(&location),
+                    refusal,
+                })?;
             } else {
                 return read(response, ask, limit).await;
             }
@@ -203,8 +208,9 @@ impl ExchangeError {
     #[must_use]
     pub fn again(&self) -> Again {
         match self {
-            Self::Connection { .. } | Self::Timeout { .. } => Again::Later,
-            Self::Status { status: 408 | 429 | 500..=599, .. } => Again::Later,
+            Self::Connection { .. }
+            | Self::Timeout { .. }
+            | Self::Status { status: 408 | 429 | 500..=599, .. } => Again::Later,
             // A gateway's page, perhaps.
             Self::MediaType { .. } => Again::Once,
             _ => Again::Never,
@@ -233,22 +239,25 @@ fn is_redirect(status: StatusCode) -> bool {
 /// Where to ask next: the same host and port, or the same host with TLS where there was none. 301 and 302
 /// are followed with the method they were answered to, which RFC 9110 section 15.4 allows: the question is
 /// the same wherever it is asked.
-fn redirected(url: &Url, ask: Ask<'_>, response: &Response) -> Result<Url, ExchangeError> {
-    let location = header(response.headers(), &LOCATION).unwrap_or_default();
-    let refuse = |refusal| Err(ExchangeError::Redirect { target: printable(&location), refusal });
-    if response.status() == StatusCode::SEE_OTHER && matches!(ask, Ask::Query(_)) {
-        return refuse(RedirectRefusal::Method);
+fn redirected(
+    url: &Url,
+    ask: Ask<'_>,
+    status: StatusCode,
+    location: &str,
+) -> Result<Url, RedirectRefusal> {
+    if status == StatusCode::SEE_OTHER && matches!(ask, Ask::Query(_)) {
+        return Err(RedirectRefusal::Method);
     }
-    let Ok(target) = url.join(&location) else { return refuse(RedirectRefusal::OtherHost) };
+    let Ok(target) = url.join(location) else { return Err(RedirectRefusal::OtherHost) };
     let clean = target.username().is_empty() && target.password().is_none();
     if !clean || target.host_str() != url.host_str() {
-        return refuse(RedirectRefusal::OtherHost);
+        return Err(RedirectRefusal::OtherHost);
     }
     match (url.scheme(), target.scheme()) {
-        ("https", "http") => refuse(RedirectRefusal::Downgrade),
+        ("https", "http") => Err(RedirectRefusal::Downgrade),
         ("http", "https") if url.port().is_none() && target.port().is_none() => Ok(target),
         _ if target.origin() == url.origin() => Ok(target),
-        _ => refuse(RedirectRefusal::OtherHost),
+        _ => Err(RedirectRefusal::OtherHost),
     }
 }
 
@@ -333,3 +342,33 @@ const MAX_MEDIA_TYPE: usize = 128;
 const EXCERPT_BYTES: usize = 1024;
 const EXCERPT_CHARACTERS: usize = 200;
 const EXCERPT_PATIENCE: Duration = Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(url: &str, location: &str) -> Result<String, RedirectRefusal> {
+        let url = Url::parse(url).unwrap();
+        redirected(&url, Ask::Query(b""), StatusCode::TEMPORARY_REDIRECT, location).map(Into::into)
+    }
+
+    #[test]
+    fn tls_is_taken_up_and_never_given_up() {
+        let upgraded = target("http://tsa.example/a", "https://tsa.example/b");
+        assert_eq!(upgraded.as_deref(), Ok("https://tsa.example/b"));
+        let downgraded = target("https://tsa.example/a", "http://tsa.example/a");
+        assert_eq!(downgraded, Err(RedirectRefusal::Downgrade));
+        for (url, location) in [
+            ("http://tsa.example/", "https://tsa.example:8443/"),
+            ("http://tsa.example:80/", "https://other.example/"),
+            ("http://tsa.example/", "http://tsa.example:8080/"),
+            ("http://tsa.example/", "//other.example/"),
+            ("http://tsa.example/", "http://tsa.example.other.example/"),
+            ("http://tsa.example/", "file:///etc/passwd"),
+            ("http://tsa.example/", "http://[bad"),
+        ] {
+            assert_eq!(target(url, location), Err(RedirectRefusal::OtherHost), "{location}");
+        }
+        assert_eq!(target("http://tsa.example/a/b", "c").as_deref(), Ok("http://tsa.example/a/c"));
+    }
+}

@@ -104,6 +104,7 @@ impl TokenStore {
 
     /// Keeps what holds, durably, and says where: one for each outcome of the report, in its order; `None`
     /// where nothing holds.
+    #[must_use = "what couldn't be kept is lost"]
     pub fn keep(&self, report: &StampReport) -> Vec<Option<Result<KeptStamp, DurableError>>> {
         let paths = self.paths(report.outcomes.iter().map(|outcome| &outcome.authority));
         let outcomes = report.outcomes.iter().zip(paths);

@@ -108,7 +108,7 @@ fn long_answers_are_cut_off_however_they_are_announced() {
         let mut sent = stream
             .write_all(format!("HTTP/1.0 200 OK\r\nContent-Type: {REPLY}\r\n\r\n").as_bytes());
         while sent.is_ok() {
-            sent = stream.write_all(&[0x30; 0x1_0000]);
+            sent = stream.write_all(&[0x30; 0x1000]);
         }
     });
     for step in [reply(oversized), chunked, until_close] {
@@ -151,11 +151,22 @@ fn resets_and_closed_ports_are_told() {
             stream.read_exact(&mut [0]).unwrap();
         }
     });
-    let report = stamp(&[unreachable.clone()], options());
+    let report = stamp(std::slice::from_ref(&unreachable), options());
     server.join().unwrap();
     assert_eq!((report.outcomes[0].attempts, error(&report).code()), (3, "CLIENT.UNREACHABLE"));
-    let report = stamp(&[unreachable], options());
+    let report = stamp(std::slice::from_ref(&unreachable), options());
     assert_eq!((report.outcomes[0].attempts, error(&report).code()), (3, "CLIENT.UNREACHABLE"));
+}
+
+#[test]
+fn plain_http_under_an_https_address_is_no_connection() {
+    let tsa = Tsa::start("alpha");
+    let url = tsa.url().replace("http:", "https:");
+    let trust = authority(&tsa, "alpha").trust().clone();
+    let report = stamp(&[Authority::new(url.parse().unwrap(), trust)], options());
+    // Where there are no certificates to trust, there is no TLS.
+    assert!(matches!(error(&report).code(), "CLIENT.UNREACHABLE" | "CLIENT.SETUP"));
+    assert!(tsa.asked().is_empty());
 }
 
 #[test]

@@ -166,7 +166,7 @@ pub fn refusal(status: u8, failure: Option<u8>) -> Step {
 
 /// Takes the request and never says anything.
 pub fn hang() -> Step {
-    Arc::new(|_, _, _| thread::sleep(Duration::from_secs(60)))
+    Arc::new(|_, _, _| thread::sleep(Duration::from_mins(1)))
 }
 
 /// Headers and body, with the body's length and an end to the connection.

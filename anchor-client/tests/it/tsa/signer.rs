@@ -191,8 +191,7 @@ fn extension(id: &str, critical: bool, value: &[u8]) -> Vec<u8> {
     seq(&[&oid(id), &critical, &octets(value)])
 }
 
-/// A time so many seconds from now. RFC 5280 would have it as UTCTime in certificates and lists;
-/// TSTInfo has GeneralizedTime only, and the readers take both everywhere.
+/// A `GeneralizedTime` so many seconds from now. RFC 5280 would have `UTCTime` in lists; readers take both.
 fn time(shift: i64) -> Vec<u8> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let seconds = i64::try_from(since.as_secs()).unwrap() + shift;

@@ -185,6 +185,10 @@ fn read_request(stream: &mut TcpStream) -> Option<Asked> {
         let mut buffer = [0; 4096];
         let read = stream.read(&mut buffer).ok().filter(|&read| read > 0)?;
         bytes.extend_from_slice(&buffer[..read]);
+        // A TLS handshake: nobody here speaks it.
+        if bytes.starts_with(&[0x16]) {
+            return None;
+        }
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             break end;
         }

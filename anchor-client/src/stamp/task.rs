@@ -129,7 +129,7 @@ impl Task {
         let authority = self.authority.clone();
         let judge = move || judgement.of_response(&response, &request, &authority, crls);
         let judged = tokio::task::spawn_blocking(judge).await.map_err(|_| StampError::Internal)?;
-        judged.map_err(|failure| StampError::Verification { failure: Box::new(failure) })
+        judged.map_err(|failure| StampError::Verification { failure })
     }
 
     /// Fetches the lists of a token that holds, and judges it again with them.

@@ -32,7 +32,7 @@ impl Judgement {
         request: &TimestampRequest,
         authority: &Authority,
         crls: Option<Vec<Crl>>,
-    ) -> Result<VerifiedToken, TokenFailure> {
+    ) -> Result<VerifiedToken, Box<TokenFailure>> {
         let mode = if crls.is_some() { RevocationMode::Supplied } else { RevocationMode::None };
         let rules = Rules {
             allow: self.allow,
@@ -45,7 +45,7 @@ impl Judgement {
             revocation: Evidence { crls: crls.unwrap_or_default(), ..Evidence::default() },
         };
         let trust = slice::from_ref(authority.trust());
-        verify_response(response, request, trust, &supplied, &rules)
+        verify_response(response, request, trust, &supplied, &rules).map_err(Box::new)
     }
 
     /// Whether lists of today speak about every certificate of a verified token's path, the anchor

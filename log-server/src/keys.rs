@@ -126,6 +126,13 @@ pub enum KeyOrigin {
 
 /// Reads a file with a key in Go's note form, under the same conditions as [`LogKey::load`].
 pub fn read_note_key(path: &Path) -> Result<(KeyName, LogKey), KeyFileError> {
+    let text = read_secret(path, MAX_NOTE_KEY)?;
+    LogKey::from_note_key(text.trim_end_matches('\n'))
+        .map_err(|source| KeyFileError::NoteKey { path: path.into(), source })
+}
+
+/// Reads the first `limit` bytes of a text file that only its owner can read or change.
+pub(crate) fn read_secret(path: &Path, limit: usize) -> Result<Zeroizing<String>, KeyFileError> {
     let failed = |source| KeyFileError::Read { path: path.into(), source };
     let file = File::open(path).map_err(failed)?;
     // Asked of the open file, not of the path: nothing can be exchanged in between.
@@ -137,11 +144,10 @@ pub fn read_note_key(path: &Path) -> Result<(KeyName, LogKey), KeyFileError> {
     if mode & 0o077 != 0 {
         return Err(KeyFileError::Exposed { path: path.into(), mode });
     }
-    let mut text = Zeroizing::new(String::with_capacity(MAX_NOTE_KEY));
-    let most = u64::try_from(MAX_NOTE_KEY).unwrap_or(u64::MAX);
+    let mut text = Zeroizing::new(String::with_capacity(limit));
+    let most = u64::try_from(limit).unwrap_or(u64::MAX);
     file.take(most).read_to_string(&mut text).map_err(failed)?;
-    LogKey::from_note_key(text.trim_end_matches('\n'))
-        .map_err(|source| KeyFileError::NoteKey { path: path.into(), source })
+    Ok(text)
 }
 
 /// Writes a secret to a new file that only its owner can read.

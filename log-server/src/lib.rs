@@ -11,6 +11,7 @@
 pub mod access;
 pub mod cli;
 pub mod config;
+pub mod dev_tsa;
 mod error;
 pub mod export;
 mod feeder;

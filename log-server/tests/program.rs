@@ -16,6 +16,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use anchorlog_proto::timestamp::{TimestampResponse, Token};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -127,6 +128,67 @@ fn a_log_is_born_serves_and_is_found_again() {
     assert_eq!(server.submit('a')["index"], 0, "the same statement gets its first index");
     assert_eq!(server.submit('c')["index"], 2);
     assert_eq!(server.stop(Signal::INT), 0);
+}
+
+#[test]
+fn a_development_authority_stamps_and_is_found_again() {
+    // A SHA-256 imprint of zeros, and certReq.
+    let request = [
+        &b"\x30\x39\x02\x01\x01\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01\x05\x00\x04\x20"[..],
+        &[0; 32],
+        b"\x01\x01\xff",
+    ]
+    .concat();
+    let home = tempfile::tempdir().unwrap();
+    let mut roots = Vec::new();
+    for signer in ["p256", "ed25519"] {
+        let arguments = ["dev-tsa", "--listen", "127.0.0.1:0", "--signer", signer, "--json"];
+        let mut child = program(home.path())
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let greeting: Value = serde_json::from_str(&line).unwrap();
+        let url = greeting["url"].as_str().unwrap();
+        let address = url.trim_start_matches("http://").trim_end_matches("/tsa").to_owned();
+        let server = Server { child, address, greeting: greeting.clone() };
+        assert_eq!(server.greeting["development_trust"], true);
+        assert_eq!(server.greeting["signer"], signer);
+
+        let (status, root) = server.get("/tsa/root.pem");
+        assert_eq!(status, 200);
+        let file = home.path().join(greeting["root"].as_str().unwrap());
+        assert_eq!(fs::read_to_string(file).unwrap(), root);
+        roots.push(root);
+
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        let length = request.len();
+        write!(
+            stream,
+            "POST /tsa HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\
+             content-type: application/timestamp-query\r\n\r\n"
+        )
+        .unwrap();
+        stream.write_all(&request).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let text = String::from_utf8_lossy(&answer);
+        assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+        let start = answer.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4;
+        let response = TimestampResponse::parse(&answer[start..]).unwrap();
+        let token = Token::parse(response.granted().unwrap()).unwrap();
+        assert_eq!(token.info.imprint, [0; 32]);
+
+        let (code, second) = report(home.path(), &["dev-tsa", "--listen", "127.0.0.1:0"]);
+        assert_eq!((code, &second["error"]["code"]), (2, &"CLI.LOCKED".into()));
+        assert_eq!(server.stop(Signal::TERM), 0);
+    }
+    assert_eq!(roots[0], roots[1]);
+    let (code, refused) = report(home.path(), &["dev-tsa", "--certificate-validity", "1s"]);
+    assert_eq!((code, &refused["error"]["code"]), (2, &"CLI.DEV_TSA".into()));
 }
 
 #[test]

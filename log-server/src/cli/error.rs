@@ -11,6 +11,7 @@ use anchorlog_proto::note::{KeyError as NoteKeyError, KeyName};
 
 use crate::access::AccessConfigError;
 use crate::config::ConfigError;
+use crate::dev_tsa::DevTsaError;
 use crate::error::Error;
 use crate::keys::KeyFileError;
 
@@ -46,6 +47,9 @@ pub(super) enum CliError {
     /// Requests that were accepted were not answered before the grace time was over.
     #[error("some connections were cut off because they weren't done in time")]
     CutOff,
+    /// The development time-stamping authority.
+    #[error(transparent)]
+    DevTsa(#[from] DevTsaError),
     /// A file could not be written.
     #[error(transparent)]
     Durable(#[from] DurableError),
@@ -145,6 +149,8 @@ impl CliError {
             Self::Call(_) => "CLI.CALL",
             Self::Config(_) => "CLI.CONFIG",
             Self::CutOff => "CLI.CUT_OFF",
+            Self::DevTsa(DevTsaError::Lock(_)) => "CLI.LOCKED",
+            Self::DevTsa(_) => "CLI.DEV_TSA",
             Self::Durable(_) => "CLI.DISK",
             Self::Key(_) => "CLI.KEY",
             Self::Log(error) => match **error {

@@ -5,6 +5,7 @@
 //! 1 it was evaluated and does not hold, 2 it could not be evaluated, 3 the server itself failed.
 
 mod configuration;
+mod dev_tsa;
 mod error;
 mod keygen;
 mod maintenance;
@@ -98,6 +99,7 @@ enum Command {
     Export(maintenance::ExportArgs),
     RebuildIndex(maintenance::RebuildArgs),
     Config(configuration::ConfigArgs),
+    DevTsa(dev_tsa::DevTsaArgs),
     Openapi(shell::OpenapiArgs),
     Completions(shell::CompletionArgs),
     Man(shell::ManArgs),
@@ -113,6 +115,7 @@ impl Command {
             Self::Export(_) => "export",
             Self::RebuildIndex(_) => "rebuild-index",
             Self::Config(_) => "config",
+            Self::DevTsa(_) => "dev-tsa",
             Self::Openapi(_) => "openapi",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
@@ -152,6 +155,7 @@ fn answer(cli: Cli, form: Form) -> Result<Answer, CliError> {
         Command::Export(args) => maintenance::export(&common, &args),
         Command::RebuildIndex(args) => maintenance::rebuild_index(&common, &args, form),
         Command::Config(args) => configuration::run(&common, &args),
+        Command::DevTsa(args) => dev_tsa::run(&common, &args, form),
         Command::Openapi(args) => shell::openapi(&args),
         Command::Completions(args) => Ok(shell::completions(&args, Cli::command())),
         Command::Man(args) => shell::man(&args, Cli::command()),
@@ -170,6 +174,7 @@ Examples:
   log-server fsck                                check every byte of a stopped log
   log-server fsck https://log.example --vkey V   check somebody's log
   log-server export --to public/                 write it for a static file server
+  log-server dev-tsa                             a time-stamping authority for trying out
 
 Exit codes: 0 done or holds, 1 does not hold, 2 could not be evaluated, 3 internal error.";
 

@@ -131,18 +131,18 @@ fn serve_log(
 }
 
 /// The signals that stop the server.
-struct Signals {
+pub(super) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
 }
 
 impl Signals {
-    fn new() -> io::Result<Self> {
+    pub(super) fn new() -> io::Result<Self> {
         let interrupt = signal(SignalKind::interrupt())?;
         Ok(Self { interrupt, terminate: signal(SignalKind::terminate())? })
     }
 
-    async fn next(&mut self) -> &'static str {
+    pub(super) async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.interrupt.recv() => "SIGINT",
             _ = self.terminate.recv() => "SIGTERM",
@@ -207,7 +207,7 @@ fn is_for_trying_out(origin: &str) -> bool {
     origin == DEFAULT_ORIGIN
 }
 
-fn start_logging(config: &TelemetryConfig) {
+pub(super) fn start_logging(config: &TelemetryConfig) {
     // Checked by the configuration.
     let filter = EnvFilter::try_new(&config.log_filter).unwrap_or_default();
     let lines = tracing_subscriber::fmt()

@@ -31,14 +31,9 @@ use super::key::{Key, SignerKind};
 /// Makes a root: a key, and the certificate that it signs for itself.
 pub(super) fn make_root(now: SystemTime, validity: Duration) -> Result<Identity, DevTsaError> {
     let key = Key::generate(SignerKind::P256)?;
-    let public = key.public()?;
-    let id = SubjectKeyIdentifier::try_from(public.owned_to_ref())?;
-    let id = hex_encode(id.0.as_bytes().get(..4).unwrap_or_default());
-    let subject = Name::from_str(&format!(
-        "CN=Anchorlog DEVELOPMENT TSA root - DO NOT TRUST,OU={INSTALLATION}{id},O={ORGANIZATION}"
-    ))?;
+    let subject = name("TSA root", &key)?;
     let not_after = now.checked_add(validity).ok_or(DevTsaError::Clock)?;
-    let certificate = issue(Profile::Root { subject }, public, now, not_after, &key)?;
+    let certificate = issue(Profile::Root { subject }, key.public()?, now, not_after, &key)?;
     Ok(Identity { key, certificate })
 }
 
@@ -50,23 +45,30 @@ pub(super) fn make_signer(
     validity: Duration,
 ) -> Result<Identity, DevTsaError> {
     let issuer = root.certificate.tbs_certificate().subject().clone();
-    let root_name = issuer.to_string();
-    let (_, rest) = root_name.split_once(',').unwrap_or_default();
-    let subject = Name::from_str(&format!("CN=Anchorlog DEVELOPMENT TSA - DO NOT TRUST,{rest}"))?;
+    let profile = Profile::Signer { issuer, subject: name("TSA", &root.key)? };
     let key = Key::generate(kind)?;
     let not_after = now.checked_add(validity).ok_or(DevTsaError::Clock)?.min(root.not_after());
-    let profile = Profile::Signer { issuer, subject };
     let certificate = issue(profile, key.public()?, now, not_after, &root.key)?;
     Ok(Identity { key, certificate })
 }
 
-/// A number that no other certificate and no other token of the authority has, as good as surely: 127
+fn name(role: &str, root: &Key) -> Result<Name, DevTsaError> {
+    let id = SubjectKeyIdentifier::try_from(root.public()?.owned_to_ref())?;
+    let id = hex_encode(id.0.as_bytes().get(..4).unwrap_or_default());
+    // RFC 4514 writes the most significant part last.
+    Ok(Name::from_str(&format!(
+        "CN=Anchorlog DEVELOPMENT {role} - DO NOT TRUST,OU=installation {id},\
+         O=Anchorlog development"
+    ))?)
+}
+
+/// A number that no other certificate and no other token of the authority has, as good as surely: 126
 /// random bits, in 16 octets of the 20 that RFC 5280 section 4.1.2.2 and RFC 3161 section 2.4.2 allow.
 pub(super) fn random_serial() -> Result<SerialNumber, DevTsaError> {
     let mut octets = [0; 16];
     getrandom::fill(&mut octets).map_err(|_| DevTsaError::Random)?;
     let [first, ..] = &mut octets;
-    // Positive without a further octet, and never zero.
+    // Positive, and 16 octets long, whatever was drawn.
     *first = *first & 0x7f | 0x40;
     Ok(SerialNumber::new(&octets)?)
 }
@@ -144,6 +146,3 @@ impl BuilderProfile for Profile {
         Ok(extensions)
     }
 }
-
-const ORGANIZATION: &str = "Anchorlog development";
-const INSTALLATION: &str = "installation ";

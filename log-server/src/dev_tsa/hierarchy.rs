@@ -153,4 +153,4 @@ const ROOT_KEY: &str = "root-key.pem";
 
 /// A certificate that is good for less would run out while a token is made.
 const SHORTEST: Duration = Duration::from_secs(2);
-const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+const LONGEST: Duration = Duration::from_hours(100 * 365 * 24);

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use const_oid::db::rfc5912::{ID_SHA_256, ID_SHA_512};
+use der::pem::LineEnding;
 use ed25519_dalek::pkcs8::KeypairBytes;
-use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use p256::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
 use spki::{
     AlgorithmIdentifierOwned, DynSignatureAlgorithmIdentifier as _, SubjectPublicKeyInfoOwned,

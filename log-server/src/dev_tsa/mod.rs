@@ -198,4 +198,4 @@ impl DevTsa {
     }
 }
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);

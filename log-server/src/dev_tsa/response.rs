@@ -40,7 +40,7 @@ struct TimeStampResp {
 #[derive(Sequence)]
 struct PkiStatusInfo {
     status: u8,
-    /// `PKIFreeText`: UTF8Strings.
+    /// `PKIFreeText`: each a `UTF8String`.
     text: Vec<String>,
     failure: Option<BitString>,
 }

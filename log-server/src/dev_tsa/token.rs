@@ -6,11 +6,11 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anchorlog_proto::timestamp::{GenTime, ID_CT_TST_INFO, ObjectIdentifier};
+use anchorlog_proto::timestamp::GenTime;
 use cms::builder::{SignedDataBuilder, SignerInfoBuilder};
 use cms::cert::{CertificateChoices, IssuerAndSerialNumber};
 use cms::signed_data::{EncapsulatedContentInfo, SignerIdentifier};
-use der::asn1::{Int, OctetString, SetOfVec};
+use der::asn1::{Int, ObjectIdentifier, OctetString, SetOfVec};
 use der::{Any, Decode as _, Encode as _, Sequence, Tag};
 use sha2::{Digest as _, Sha256};
 use spki::AlgorithmIdentifierOwned;
@@ -33,7 +33,7 @@ pub(super) fn build(
     let certificate = signer.certificate.tbs_certificate();
     let info = TstInfo {
         version: 1,
-        policy: POLICY,
+        policy: Any::new(Tag::ObjectIdentifier, POLICY.as_bytes())?,
         message_imprint: Any::from_der(request.imprint)?,
         serial_number: random_serial()?,
         gen_time: gen_time(now)?,
@@ -112,7 +112,7 @@ fn attribute(oid: ObjectIdentifier, value: &impl der::Encode) -> Result<Attribut
 #[derive(Sequence)]
 struct TstInfo {
     version: u8,
-    policy: ObjectIdentifier,
+    policy: Any,
     message_imprint: Any,
     serial_number: SerialNumber,
     gen_time: Any,
@@ -152,6 +152,7 @@ struct CmsAlgorithmProtection {
     signature: AlgorithmIdentifierOwned,
 }
 
+const ID_CT_TST_INFO: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.9.16.1.4");
 const ID_AA_SIGNING_CERTIFICATE_V2: ObjectIdentifier =
     ObjectIdentifier::new_unwrap("1.2.840.113549.1.9.16.2.47");
 const ID_AA_CMS_ALGORITHM_PROTECTION: ObjectIdentifier =

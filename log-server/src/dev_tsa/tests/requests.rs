@@ -86,11 +86,11 @@ fn what_is_no_request_is_refused_as_that() {
     malformed(&[&good[..], &[0]].concat());
     malformed(b"<html>");
     malformed(&vec![0x30; 17 << 10]);
-    // A digest that isn't as long as its hash's, a negative nonce, a BOOLEAN that isn't DER, fields twice.
+    // A digest that isn't as long as its hash's, a nonce that isn't minimal, a BOOLEAN that isn't DER, fields twice.
     let mut short = good.clone();
     short[23] -= 1;
     malformed(&short);
-    malformed(&element(0x30, &[&fields()[..fields().len() - 22], &[2, 1, 0x80]]));
+    malformed(&element(0x30, &[&fields()[..fields().len() - 22], &[2, 2, 0, 0x7f]]));
     malformed(&element(0x30, &[&fields()[..fields().len() - 22], &[1, 1, 1]]));
     malformed(&element(0x30, &[&fields(), &[1, 1, 0xff]]));
 }

@@ -13,6 +13,7 @@ mod http;
 mod openssl;
 mod requests;
 mod tokens;
+mod verifier;
 
 use std::time::UNIX_EPOCH;
 

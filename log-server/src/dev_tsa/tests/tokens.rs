@@ -65,6 +65,20 @@ fn the_imprint_is_repeated_to_the_octet() {
 }
 
 #[test]
+fn a_negative_nonce_is_repeated_like_any_other() {
+    let (tsa, _directory) = tsa(SignerKind::P256);
+    let asked =
+        TimestampRequest { nonce: Some("80".parse().unwrap()), ..request(HashAlgorithm::Sha256) };
+    // The INTEGER 128 becomes -128: the zero before it goes, and the length around it is one less.
+    let positive = asked.to_der();
+    let at_nonce = positive.windows(4).position(|four| four == [2, 2, 0, 0x80]).unwrap();
+    let mut request = [&positive[..at_nonce], &[2, 1, 0x80], &positive[at_nonce + 4..]].concat();
+    request[1] -= 1;
+    let token = token(&tsa.respond(&request, at(0)));
+    assert_eq!(Token::parse(&token).unwrap().info.nonce.unwrap().to_string(), "...80");
+}
+
+#[test]
 fn no_two_tokens_have_the_same_number() {
     let (tsa, _directory) = tsa(SignerKind::P256);
     let request = request(HashAlgorithm::Sha256).to_der();

@@ -6,7 +6,9 @@
 use std::fs;
 use std::path::Path;
 
+use anchorlog_fuzz::timestamps::CASES;
 use anchorlog_fuzz::world::{Draft, World};
+use anchorlog_proto::timestamp::{TimestampResponse, Token};
 
 fn main() -> std::io::Result<()> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "fuzz/corpus".to_owned());
@@ -54,7 +56,19 @@ fn main() -> std::io::Result<()> {
     keys.extend(world.witnesses.iter().map(|key| key.verifier_key().to_string()));
     let keys = keys.into_iter().map(String::into_bytes).collect();
 
+    let stamps: Vec<_> = CASES.iter().map(|case| case.bytes.clone()).collect();
+    let tokens: Vec<_> = stamps.iter().filter_map(|bytes| token(bytes)).collect();
+    let infos: Vec<_> = tokens.iter().filter_map(|token| content(token)).collect();
+    let bags: Vec<_> = tokens.iter().filter_map(|token| bag(token)).collect();
+    let lists = CASES.iter().flat_map(|case| case.given.crls.iter().chain(&case.given.ocsp));
+    let lists: Vec<_> = lists.cloned().collect();
+
     for (target, seeds) in [
+        ("timestamp_response", stamps),
+        ("timestamp_token", tokens),
+        ("tst_info", infos),
+        ("certificate_path", bags),
+        ("revocation", lists),
         ("json", json),
         ("note", notes),
         ("checkpoint", checkpoints),
@@ -92,4 +106,18 @@ fn write(folder: &Path, seeds: &[Vec<u8>]) -> std::io::Result<()> {
         fs::write(folder.join(format!("seed-{number}")), seed)?;
     }
     Ok(())
+}
+
+/// The token of a response that has one.
+fn token(bytes: &[u8]) -> Option<Vec<u8>> {
+    TimestampResponse::parse(bytes).ok()?.token.map(<[u8]>::to_vec)
+}
+
+fn content(token: &[u8]) -> Option<Vec<u8>> {
+    Some(Token::parse(token).ok()?.content.to_vec())
+}
+
+/// The certificates of a token, one after another.
+fn bag(token: &[u8]) -> Option<Vec<u8>> {
+    Some(Token::parse(token).ok()?.certificates.concat())
 }

@@ -22,6 +22,11 @@ use anchorlog_verifier::receipt::{Expectations, examine_receipt};
 #[allow(dead_code, missing_docs, reason = "made for tests, which use all of it")]
 pub mod world;
 
+#[path = "../../tests/src/forge/mod.rs"]
+#[allow(dead_code, missing_docs, reason = "made for tests, which use all of it")]
+pub mod forge;
+pub mod timestamps;
+
 use world::World;
 
 static WORLD: LazyLock<World> = LazyLock::new(World::new);

@@ -29,7 +29,8 @@ impl GenTime {
     /// Reads the contents of a `GeneralizedTime` in RFC 3161's form, `YYYYMMDDhhmmss[.s*]Z`.
     ///
     /// `None` for every other form: without seconds, with an offset, with a comma, with a fraction
-    /// that is empty, ends in zero or has more than 36 digits; and for what is no real instant.
+    /// that is empty, ends in zero or has more than 36 digits; for what is no real instant, and for one
+    /// before 1970, when there were no authorities.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         let digits = text.strip_suffix(b"Z")?;
@@ -47,7 +48,7 @@ impl GenTime {
         let (hour, minute, second) = (time.get(..2)?, time.get(2..4)?, time.get(4..)?);
         let seconds =
             parse_utc_seconds(&format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z"))?;
-        Some(Self { seconds, fraction })
+        (seconds >= 0).then_some(Self { seconds, fraction })
     }
 
     /// Whole seconds since 1970-01-01T00:00:00Z, rounded down.
@@ -152,6 +153,8 @@ mod tests {
             "20251301120000Z",
             "20250229120000Z",
             "250601120000Z",
+            "00001222005525Z",
+            "19691231235959Z",
             "2025060112000\u{e4}Z",
             "20240229235959.1234567890123456789012345678901234567Z",
         ] {

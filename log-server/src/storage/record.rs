@@ -159,7 +159,8 @@ pub fn entries_of(mut bytes: &[u8]) -> impl Iterator<Item = Result<&[u8], Defect
     })
 }
 
-fn write_record(kind: u8, out: &mut Vec<u8>, write_body: impl FnOnce(&mut Vec<u8>)) {
+/// Appends a record of any kind: its header, and the body that `write_body` writes.
+pub(crate) fn write_record(kind: u8, out: &mut Vec<u8>, write_body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[0; HEADER_BYTES]);
     write_body(out);
@@ -173,7 +174,8 @@ fn write_record(kind: u8, out: &mut Vec<u8>, write_body: impl FnOnce(&mut Vec<u8
     }
 }
 
-fn checksum(kind: u8, body: &[u8]) -> u32 {
+/// The checksum in a record's header.
+pub(crate) fn checksum(kind: u8, body: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&[kind]), body)
 }
 

@@ -1,0 +1,26 @@
+//! Countersigned checkpoints: what others have said about this log, kept as they said it.
+//!
+//! What it is: an append-only store of RFC 3161 tokens, each with the checkpoint it stamps, durable before
+//! anybody is shown one, and found by the size of the checkpoint. Whoever countersigns does so in the
+//! order of sizes, so the files are ordered by size too, and their rows are searched and not scanned.
+//!
+//! What it isn't: a judge. A token was verified under its authority's trust entry before it comes here
+//! ([`crate::anchoring`]), and whoever gets it verifies it again. Nor is it part of the log's own
+//! promises: what is lost here can be had again from anybody who kept a receipt, and the next checkpoint
+//! is stamped like the last.
+//!
+//! In memory are the rows of the newest segment and of the few older ones that were asked for last, so the
+//! memory is bounded however long a log is anchored.
+
+mod choice;
+mod record;
+mod segment;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub use choice::{Countersigned, MAX_OPERATORS};
+pub use record::{MAX_OPERATOR_BYTES, StoredToken};
+pub(crate) use segment::FOLDER;
+pub use store::{CheckpointStore, Newest};
+pub(crate) use store::{Examined, examine};

@@ -20,6 +20,17 @@ pub enum Error {
         /// What failed.
         source: StorageError,
     },
+    /// The log ends before a checkpoint of it that others have countersigned.
+    #[error(
+        "the log holds {size} entries, but a checkpoint of {stored} was countersigned; restore it from a \
+         newer backup"
+    )]
+    BehindCheckpoint {
+        /// Entries of the newest countersigned checkpoint.
+        stored: u64,
+        /// Entries that the log holds.
+        size: u64,
+    },
     /// The checkpoint on disk is not in the form of one.
     #[error("a stored checkpoint: {0}")]
     Checkpoint(#[from] CheckpointError),

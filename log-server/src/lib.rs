@@ -9,6 +9,7 @@
 //! refuse.
 
 pub mod access;
+pub mod anchoring;
 pub mod checkpoints;
 pub mod cli;
 pub mod config;

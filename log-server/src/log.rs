@@ -11,22 +11,21 @@ use std::thread::{self, JoinHandle};
 use anchorlog_client::durable::{self, DirectoryLock};
 use anchorlog_proto::Digest;
 use anchorlog_proto::checkpoint::Origin;
-use anchorlog_proto::merkle::{self, TreeSize, consistency, inclusion};
+use anchorlog_proto::merkle::{self, TreeSize, consistency};
 use anchorlog_proto::note::{NoteSigner, VerifierKey};
-use anchorlog_proto::receipt::{Receipt, ReceiptState};
 use anchorlog_proto::signed_object::SignerId;
 use anchorlog_proto::statement::{LogEntry, StatementKind, Trail};
 use anchorlog_proto::tile::{EntriesId, LevelShape, TileId, Width, hashes_in_level};
-use anchorlog_proto::tlog_proof::TlogProof;
 use tokio::sync::watch;
 
+use crate::checkpoints::CheckpointStore;
 use crate::error::Error;
 use crate::feeder::Feeder;
 use crate::finder::Finder;
 use crate::index::{self, Claim, DigestCursor, Engine, Page, Posting};
 use crate::keeper::{Keeper, Stop};
 use crate::metrics::Metrics;
-use crate::pool::{Committed, Place, Pool, PoolLimits, SubmitError};
+use crate::pool::{Committed, Pool, PoolLimits, SubmitError};
 use crate::recovery::{self, INDEX, LOCK, Recovered};
 use crate::sequencer::{Sequencer, SpaceGuard, found_log};
 use crate::snapshot::Snapshot;
@@ -48,6 +47,8 @@ pub struct LogOptions {
     pub wal: WalOptions,
     /// Bytes that stay free on the disk: below, submissions are refused.
     pub min_free_bytes: u64,
+    /// Operators of time-stamping authorities that have to stamp a checkpoint before it is anchored.
+    pub anchor_quorum: usize,
 }
 
 impl Default for LogOptions {
@@ -58,6 +59,7 @@ impl Default for LogOptions {
             index_memory: index::DEFAULT_MEMORY,
             wal: WalOptions::default(),
             min_free_bytes: 64 << 20,
+            anchor_quorum: 1,
         }
     }
 }
@@ -73,7 +75,8 @@ struct Shared {
     tree: StoredTree,
     finder: Arc<Finder>,
     published: watch::Receiver<Arc<Snapshot>>,
-    failed: watch::Receiver<bool>,
+    checkpoints: Arc<CheckpointStore>,
+    fail: Arc<watch::Sender<bool>>,
 }
 
 /// The threads of a log, and its lock.
@@ -107,11 +110,11 @@ impl Log {
             Some(snapshot) => snapshot,
             None => found_log(&origin, &signer, &journal)?,
         };
+        let checkpoints = Arc::new(CheckpointStore::open(directory, options.anchor_quorum)?);
         metrics.set_checkpoint(snapshot.size().get(), snapshot.published());
         let journal: Arc<dyn Journal> = Arc::new(journal);
         let objects: Arc<dyn Objects> = objects;
         let (publish, published) = watch::channel(Arc::new(snapshot));
-        let (fail, failed) = watch::channel(false);
         let pool = Arc::new(Pool::new(options.pool));
         let finder = Arc::new(Finder::new());
         let stop = Arc::new(Stop::default());
@@ -145,7 +148,7 @@ impl Log {
             metrics,
             space,
         };
-        let fail = Arc::new(fail);
+        let fail = Arc::new(watch::Sender::new(false));
         let running = Running {
             pool: Arc::clone(&pool),
             finder: Arc::clone(&finder),
@@ -156,8 +159,15 @@ impl Log {
             _lock: lock,
         };
         let tree = StoredTree::new(objects);
-        let log = Self(Arc::new(Shared { origin, key, pool, tree, finder, published, failed }));
-        Ok((log, running))
+        let shared = Shared { origin, key, pool, tree, finder, published, checkpoints, fail };
+        let log = Self(Arc::new(shared));
+        match log.check_countersigned() {
+            Ok(()) => Ok((log, running)),
+            Err(error) => {
+                running.shut_down()?;
+                Err(error)
+            }
+        }
     }
 
     /// The log's origin: the first line of its checkpoints.
@@ -184,41 +194,6 @@ impl Log {
         let answer = self.0.pool.submit(entries)?;
         // The sequencer drops an answer only by dying.
         answer.await.unwrap_or(Err(SubmitError::Failed))
-    }
-
-    /// The receipt of an entry that was just committed.
-    pub fn receipt_of(
-        &self,
-        committed: &Committed,
-        place: &Place,
-        entry: LogEntry,
-    ) -> Result<Receipt, Error> {
-        let snapshot = &committed.snapshot;
-        let size = snapshot.size();
-        let extension = committed
-            .extension
-            .as_deref()
-            .filter(|extension| place.index >= extension.before().size().get());
-        let hashes = match extension {
-            Some(extension) => match inclusion::prove(extension, place.index, size) {
-                Ok(proof) => proof?,
-                // An extension has every node that its own leaves need; were it not so, the tree has.
-                Err(_) => self.prove_inclusion(snapshot, place.index, size)?,
-            },
-            None => self.prove_inclusion(snapshot, place.index, size)?,
-        };
-        self.make_receipt(snapshot, place.index, entry, hashes)
-    }
-
-    /// The receipt of the entry at `index`, as of now. None when the log is not that long.
-    pub fn receipt(&self, index: u64) -> Result<Option<Receipt>, Error> {
-        let snapshot = self.snapshot();
-        if index >= snapshot.size().get() {
-            return Ok(None);
-        }
-        let Some(entry) = self.entry(index)? else { return Ok(None) };
-        let hashes = self.prove_inclusion(&snapshot, index, snapshot.size())?;
-        self.make_receipt(&snapshot, index, entry, hashes).map(Some)
     }
 
     /// The entry at `index`. None when the log is not that long.
@@ -325,52 +300,18 @@ impl Log {
     /// Whether something fatal happened: only a restart helps.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        *self.0.failed.borrow()
+        *self.0.fail.borrow()
     }
 
     /// Waits until something fatal happens.
     pub async fn failed(&self) {
-        let mut failed = self.0.failed.clone();
-        if failed.wait_for(|failed| *failed).await.is_err() {
-            // All threads have ended in order: there is nothing to wait for.
-            std::future::pending::<()>().await;
-        }
+        // The sender lives as long as this handle.
+        let _ = self.0.fail.subscribe().wait_for(|failed| *failed).await;
     }
 
     /// Takes no more submissions; what waits is still committed and answered.
     pub fn close(&self) {
         self.0.pool.close(SubmitError::ShuttingDown);
-    }
-
-    fn prove_inclusion(
-        &self,
-        snapshot: &Snapshot,
-        index: u64,
-        size: TreeSize,
-    ) -> Result<Vec<Digest>, Error> {
-        Ok(inclusion::prove(&self.0.tree.at(snapshot.edge()), index, size)??)
-    }
-
-    /// Puts a receipt together, and checks its proof before anybody else does.
-    fn make_receipt(
-        &self,
-        snapshot: &Snapshot,
-        index: u64,
-        entry: LogEntry,
-        hashes: Vec<Digest>,
-    ) -> Result<Receipt, Error> {
-        let leaf_hash = entry.leaf_hash();
-        inclusion::verify(index, snapshot.size(), &leaf_hash, &hashes, snapshot.root())?;
-        Ok(Receipt {
-            log: self.0.origin.clone(),
-            index,
-            leaf_hash,
-            entry,
-            proof: TlogProof::new(index, hashes, snapshot.checkpoint().clone())?,
-            timestamps: Vec::new(),
-            state: ReceiptState::Published,
-            conflicts: Vec::new(),
-        })
     }
 }
 
@@ -459,5 +400,7 @@ fn join(thread: JoinHandle<Result<(), Error>>) -> Result<(), Error> {
     thread.join().unwrap_or(Err(Error::Panicked))
 }
 
+mod anchors;
+mod receipts;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,8 @@
 //! from closed sets (submission outcomes, route templates, status classes), so no client can make the
 //! number of series grow. This is not a tracing facility: single requests are in the structured log.
 
+mod anchoring;
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -15,6 +17,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
+
+pub use self::anchoring::AnchoringMetrics;
 
 /// A shared handle on all measurements of one server. Cloning it is one reference count.
 #[derive(Clone, Debug)]
@@ -68,6 +72,12 @@ impl Metrics {
         self.0.indexed.set(size);
     }
 
+    /// What the anchoring of the log measures.
+    #[must_use]
+    pub fn anchoring(&self) -> &AnchoringMetrics {
+        &self.0.anchoring
+    }
+
     /// Records one answered HTTP request. `route` is the route's template, never the path asked for.
     pub fn request(&self, route: &'static str, status: u16, took: Duration) {
         let labels = RequestLabels { route, status: status_class(status) };
@@ -85,8 +95,9 @@ impl Metrics {
         inner.index_lag.set(size.saturating_sub(inner.indexed.get()));
         inner.materialize_lag.set(size.saturating_sub(inner.materialized.get()));
         let signed = inner.checkpoint_signed.get();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        inner.anchoring.refresh(i64::try_from(now).unwrap_or(i64::MAX), size);
         if signed != 0 {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
             inner.checkpoint_age.set(now.saturating_sub(signed));
         }
         let mut out = String::with_capacity(8 * 1024);
@@ -193,6 +204,7 @@ struct Inner {
     /// Unix seconds; 0 until the first checkpoint is known.
     checkpoint_signed: Level,
     checkpoint_age: Level,
+    anchoring: AnchoringMetrics,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<RouteLabel, Histogram>,
 }
@@ -215,6 +227,7 @@ impl Inner {
             index_lag: Level::default(),
             checkpoint_signed: Level::default(),
             checkpoint_age: Level::default(),
+            anchoring: AnchoringMetrics::default(),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(request_buckets),
         };
@@ -273,6 +286,7 @@ impl Inner {
             Unit::Seconds,
             self.checkpoint_age.clone(),
         );
+        self.anchoring.register(registry);
         registry.register(
             "http_requests",
             "HTTP requests answered, by route template and status class",

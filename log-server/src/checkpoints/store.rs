@@ -376,14 +376,14 @@ impl State {
                 let operator = known.cloned().unwrap_or_else(|| token.operator.as_str().into());
                 self.last_received.insert(Arc::clone(&operator), token.received);
                 self.unlogged.insert(digest);
-                let StoredToken { size, received, expires, .. } = token;
+                let StoredToken { size, expires, .. } = token;
                 if let Some((last, first)) = self.segments.last_mut()
                     && self.tail.is_empty()
                     && *last == number
                 {
                     *first = size;
                 }
-                let row = Row { size, operator, received, expires, digest, offset, length };
+                let row = Row { size, operator, expires, digest, offset, length };
                 Arc::make_mut(&mut self.tail).push(row);
             }
         }

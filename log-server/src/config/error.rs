@@ -36,6 +36,14 @@ pub enum ConfigError {
     /// `mode = "keys"` without a key would refuse everybody.
     #[error("access.mode is \"keys\", but there is no [[access.keys]] block: nobody could submit")]
     NoKeys,
+    /// A quorum that can never be.
+    #[error("anchoring.quorum is {quorum}, but there are only {operators} operators of authorities")]
+    Quorum {
+        /// Operators wanted.
+        quorum: usize,
+        /// Operators there are.
+        operators: usize,
+    },
     /// The file can't be read.
     #[error("{}: {source}", file.display())]
     Read {
@@ -57,6 +65,14 @@ pub enum ConfigError {
     TooLarge {
         /// The file.
         file: PathBuf,
+    },
+    /// An authority that could never stamp anything.
+    #[error("[[anchoring.tsa]] {operator:?}: {reason}")]
+    Tsa {
+        /// The operator.
+        operator: String,
+        /// What is wrong.
+        reason: &'static str,
     },
     /// A variable of one of our sections names no key.
     #[error(

@@ -4,6 +4,7 @@
 //! refused with their place. [`EXAMPLE`] shows every key with its default; a test holds it to the code.
 //! Nothing here opens the log or its key: the configuration only says where they are.
 
+mod anchoring;
 mod environment;
 mod error;
 mod sections;
@@ -17,6 +18,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 
+pub use self::anchoring::{AnchoringConfig, DEV_OPERATOR, Tolerated, TsaConfig, WindowConfig};
 pub use self::environment::VARIABLE_PREFIX;
 pub use self::error::ConfigError;
 pub use self::sections::{
@@ -40,6 +42,8 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// Who may submit, and how much.
     pub access: AccessConfig,
+    /// Who stamps the log's checkpoints, and when.
+    pub anchoring: AnchoringConfig,
     /// The derived index.
     pub index: IndexConfig,
     /// The server's own log and metrics.
@@ -97,6 +101,7 @@ impl Config {
             return Err(ConfigError::NoKeys);
         }
 
+        self.anchoring.validate()?;
         bounded("index.memory", &self.index.memory, &Bytes::mib(16), &Bytes::gib(64))?;
         if self.index.engine == IndexEngine::Sled && !cfg!(feature = "sled") {
             return Err(ConfigError::EngineNotBuilt { engine: self.index.engine });
@@ -195,7 +200,7 @@ mod tests {
         let written: toml::Table = toml::from_str(EXAMPLE).unwrap();
         let defaults: toml::Table = toml::from_str(&Config::default().to_toml()).unwrap();
         for (section, keys) in &defaults {
-            for key in keys.as_table().unwrap().keys().filter(|key| *key != "keys") {
+            for key in keys.as_table().unwrap().keys().filter(|key| !["keys", "tsa"].contains(&key.as_str())) {
                 assert!(
                     written[section].get(key).is_some(),
                     "{section}.{key} is not in the example"
@@ -210,7 +215,11 @@ mod tests {
             .lines()
             .map(|line| {
                 let bare = line.strip_prefix("# ").unwrap_or(line);
-                let is_block = ["[[access.keys]]", "name = ", "key = ", "rate = ", "burst = "]
+                let is_block = [
+                    "[[access.keys]]", "name = ", "key = ", "rate = ", "burst = ",
+                    "[[anchoring.tsa]]", "operator = ", "url = ", "roots = ", "policy = ",
+                    "require_accuracy = ", "allow = ", "window = ",
+                ]
                     .iter()
                     .any(|start| bare.starts_with(start));
                 if is_block { format!("{bare}\n") } else { format!("{line}\n") }
@@ -219,6 +228,7 @@ mod tests {
         let config = Config::from_toml(&text).unwrap();
         assert_eq!(config.access.keys.len(), 1);
         assert_eq!(config.access.keys[0].burst, 1000);
+        assert_eq!(config.anchoring.tsa.len(), 1);
         config.validate().unwrap();
     }
 
@@ -274,12 +284,51 @@ mod tests {
             "access.open_burst = 10000001",
             "access.keys = [{name = \"\", key = \"k\"}]",
             "access.keys = [{name = \"n\", key = \"k\", rate = 10000001}]",
+            "anchoring.interval = \"999ms\"",
+            "anchoring.interval = \"25h\"",
+            "anchoring.after_entries = 1000000001",
+            "anchoring.quorum = 0",
+            "anchoring.quorum = 11",
+            "anchoring.timeout = \"99ms\"",
+            "anchoring.timeout = \"11m\"",
+            "anchoring.clock_skew = \"0s\"",
+            "anchoring.renew_before = \"9000h\"",
+            "anchoring.required_age = \"9000h\"",
+            "anchoring.tsa = [{operator = \"\", url = \"u\", roots = \"r\"}]",
+            "anchoring.tsa = [{operator = \"o\", url = \"u\", roots = \"r\", require_accuracy = \"25h\"}]",
             "index.memory = \"15 MiB\"",
             "index.memory = \"65 GiB\"",
         ] {
             let error = Config::from_toml(text).unwrap().validate().unwrap_err();
             assert!(matches!(error, ConfigError::Bounds { .. }), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn authorities_that_could_not_work_are_refused() {
+        let block = "anchoring.tsa = [{operator = \"o\", url = \"u\", roots = \"r\"}]\n";
+        let twice = "anchoring.tsa = [{operator = \"o\", url = \"u\", roots = \"r\"}, \
+                     {operator = \"o\", url = \"v\", roots = \"r\"}]\nanchoring.quorum = 2";
+        Config::from_toml(block).unwrap().validate().unwrap();
+        for text in [twice, "anchoring = {quorum = 2, dev_tsa = true}"] {
+            let error = Config::from_toml(text).unwrap().validate().unwrap_err();
+            assert!(matches!(error, ConfigError::Quorum { quorum: 2, operators: 1 }), "{error}");
+        }
+        // Without any authority there is nothing that a quorum could be of.
+        Config::from_toml("anchoring.quorum = 2").unwrap().validate().unwrap();
+        for (from, to) in [
+            ("operator = \"o\"", "operator = \"o\\n\""),
+            ("operator = \"o\"", "operator = \"development\""),
+            ("url = \"u\"", "url = \"\""),
+            ("roots = \"r\"", "roots = \"\""),
+        ] {
+            let config = Config::from_toml(&block.replace(from, to)).unwrap();
+            let error = config.validate().unwrap_err();
+            assert!(matches!(error, ConfigError::Tsa { .. }), "{to}: {error}");
+        }
+        let many = format!("{{operator = \"o\", url = \"u\", roots = \"r\"}},").repeat(11);
+        let many = Config::from_toml(&format!("anchoring.tsa = [{many}]")).unwrap();
+        assert!(matches!(many.validate(), Err(ConfigError::Bounds { .. })));
     }
 
     #[test]

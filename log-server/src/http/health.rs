@@ -1,7 +1,7 @@
 //! Is it alive, does it take statements, and what does it measure?
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use axum::extract::State;
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
@@ -10,8 +10,9 @@ use axum::response::{IntoResponse, Response};
 
 use super::problem::{Code, Problem, ProblemBody};
 use super::query::Query;
-use super::wire::HealthAnswer;
+use super::wire::{AnchoringHealth, AuthorityHealth, HealthAnswer};
 use super::{App, VOLATILE, index_not_ready, json_of};
+use crate::anchoring::{AuthorityStatus, Status};
 use crate::metrics::Format;
 
 /// Whether the process is worth keeping: only a log that failed for good is not.
@@ -27,7 +28,7 @@ use crate::metrics::Format;
 pub(super) async fn healthz(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     Query::read(uri.query(), &[])?;
     alive(&app)?;
-    Ok(json_of(&HealthAnswer { status: "ok" }, VOLATILE))
+    Ok(json_of(&HealthAnswer { anchoring: None, status: "ok" }, VOLATILE))
 }
 
 /// Whether statements and look-ups are taken now.
@@ -37,7 +38,7 @@ pub(super) async fn healthz(State(app): State<Arc<App>>, uri: Uri) -> Result<Res
     tag = "operate",
     responses(
         (status = 200, description = "It takes statements.", body = HealthAnswer),
-        (status = 503, description = "Not now: it is starting, stopping or has failed.", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "Not now: it is starting, stopping, has failed, or entries wait longer for their time stamp than the configuration allows.", body = ProblemBody, content_type = "application/problem+json"),
     ),
 )]
 pub(super) async fn readyz(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
@@ -50,7 +51,20 @@ pub(super) async fn readyz(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
     if !app.log.is_ready() {
         return Err(index_not_ready());
     }
-    Ok(json_of(&HealthAnswer { status: "ready" }, VOLATILE))
+    let anchoring = app.anchoring.as_ref();
+    if let Some(status) = anchoring.filter(|_| !app.required_age.is_zero()) {
+        let waited = status.waited();
+        if waited > app.required_age {
+            let detail = format!(
+                "An entry has waited {} s for its time stamp, longer than anchoring.required_age allows. \
+                 Statements are taken all the same.",
+                waited.as_secs()
+            );
+            return Err(Problem::new(Code::NotAnchored, detail).retry_after(Duration::from_secs(5)));
+        }
+    }
+    let anchoring = anchoring.map(anchoring_health);
+    Ok(json_of(&HealthAnswer { anchoring, status: "ready" }, VOLATILE))
 }
 
 /// Prometheus metrics; `OpenMetrics` for scrapers that ask for it.
@@ -77,6 +91,23 @@ pub(super) async fn metrics(
     let body = app.metrics.encode(format);
     let headers = [(CONTENT_TYPE, format.content_type()), (CACHE_CONTROL, VOLATILE)];
     Ok((headers, body).into_response())
+}
+
+fn anchoring_health(status: &Status) -> AnchoringHealth {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+    let age = |last: i64| u64::try_from(now.saturating_sub(last)).unwrap_or_default();
+    let authority = |known: AuthorityStatus| AuthorityHealth {
+        age_seconds: known.last_token.map(age),
+        clock_offset_ms: known.clock_offset_ms,
+        error: known.error,
+        failures: known.failures,
+        operator: known.operator,
+    };
+    AnchoringHealth {
+        authorities: status.authorities().into_iter().map(authority).collect(),
+        waited_seconds: status.waited().as_secs(),
+    }
 }
 
 fn alive(app: &App) -> Result<(), Problem> {

@@ -8,6 +8,7 @@
 //! Reads are open to everybody and to every web page; writes are for [`crate::access`] to judge.
 
 pub mod body;
+mod checkpoints;
 pub mod health;
 mod lists;
 mod observe;
@@ -48,6 +49,7 @@ use self::body::BodyLimits;
 use self::problem::{Code, Problem};
 use self::request_id::RequestIds;
 use crate::access::Access;
+use crate::anchoring::Status;
 use crate::config::Config;
 use crate::error::Error;
 use crate::log::Log;
@@ -73,6 +75,10 @@ pub struct App {
     requests: Semaphore,
     /// Places for requests that wait for a state.
     waiting: Semaphore,
+    /// How anchoring goes, if there is any.
+    anchoring: Option<Status>,
+    /// How long an entry may wait for its token before the server isn't ready; zero for as long as it takes.
+    required_age: Duration,
     /// Becomes true when the server has to stop.
     stop: watch::Receiver<bool>,
 }
@@ -99,11 +105,20 @@ impl App {
             request_ids: RequestIds::new(),
             requests: Semaphore::new(config.http.max_requests),
             waiting: Semaphore::new(config.http.max_waiting),
+            anchoring: None,
+            required_age: config.anchoring.required_age.get(),
             log,
             access,
             metrics,
             stop,
         }
+    }
+
+    /// Shows how anchoring goes, in `/readyz`.
+    #[must_use]
+    pub fn with_anchoring(mut self, status: Status) -> Self {
+        self.anchoring = Some(status);
+        self
     }
 
     fn is_stopping(&self) -> bool {
@@ -135,7 +150,8 @@ fn routed() -> OpenApiRouter<Arc<App>> {
         .routes(reads(handlers!(lists::submitter)))
         .routes(reads(handlers!(read::inclusion)))
         .routes(reads(handlers!(read::consistency)))
-        .routes(reads(handlers!(read::countersigned)))
+        .routes(reads(handlers!(checkpoints::list)))
+        .routes(reads(handlers!(checkpoints::countersigned)))
         .routes(reads(handlers!(read::log_info)))
         .routes(reads(handlers!(tiles::checkpoint)))
         .routes(reads(handlers!(health::healthz)))

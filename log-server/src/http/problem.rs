@@ -205,6 +205,8 @@ pub enum Code {
     Internal,
     /// 503: the index that tells duplicates from new statements isn't ready.
     IndexNotReady,
+    /// 503: entries wait longer for their time stamp than the configuration allows.
+    NotAnchored,
     /// 503: too much is going on.
     Overloaded,
     /// 503: the log answers reads but takes nothing new.
@@ -217,7 +219,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::MalformedQuery,
         Self::UnknownParameter,
         Self::MissingParameter,
@@ -239,6 +241,7 @@ impl Code {
         Self::RateLimited,
         Self::Internal,
         Self::IndexNotReady,
+        Self::NotAnchored,
         Self::Overloaded,
         Self::ReadOnly,
         Self::Stopping,
@@ -270,6 +273,7 @@ impl Code {
             Self::RateLimited => "access.rate-limited",
             Self::Internal => "server.internal",
             Self::IndexNotReady => "server.index-not-ready",
+            Self::NotAnchored => "server.not-anchored",
             Self::Overloaded => "server.overloaded",
             Self::ReadOnly => "server.read-only",
             Self::Stopping => "server.stopping",
@@ -299,7 +303,11 @@ impl Code {
             Self::UnprocessableStatement => StatusCode::UNPROCESSABLE_ENTITY,
             Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::IndexNotReady | Self::Overloaded | Self::ReadOnly | Self::Stopping => {
+            Self::IndexNotReady
+            | Self::NotAnchored
+            | Self::Overloaded
+            | Self::ReadOnly
+            | Self::Stopping => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
             Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
@@ -331,6 +339,7 @@ impl Code {
             Self::RateLimited => "Too many statements",
             Self::Internal => "Internal error",
             Self::IndexNotReady => "Index not ready",
+            Self::NotAnchored => "Not anchored in time",
             Self::Overloaded => "Overloaded",
             Self::ReadOnly => "Read-only",
             Self::Stopping => "Stopping",

@@ -1,9 +1,11 @@
-//! Reads of single things: an entry, a receipt, a proof, a countersigned checkpoint, the log itself.
+//! Reads of single things: an entry, a receipt, a proof, the log itself.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use anchorlog_proto::Digest;
 use anchorlog_proto::merkle::TreeSize;
+use anchorlog_proto::receipt::ReceiptState;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
@@ -13,8 +15,7 @@ use super::query::{Query, number};
 use super::receipt;
 use super::wait::Wait;
 use super::wire::{
-    ConsistencyAnswer, CountersignedCheckpoint, EntrySchema, InclusionAnswer, LogInfo,
-    ReceiptSchema, Software, StateSchema,
+    ConsistencyAnswer, EntrySchema, InclusionAnswer, LogInfo, ReceiptSchema, Software, StateSchema,
 };
 use super::{App, IMMUTABLE, VOLATILE, json, json_of, off_thread, read_failed};
 
@@ -39,7 +40,7 @@ pub(super) async fn receipt(State(app): State<Arc<App>>, uri: Uri) -> Result<Res
     let wait = Wait::read(&Query::read(uri.query(), &Wait::PARAMETERS)?)?;
     let (mut body, state) = off_thread(&app, move |app| grown_receipt(app, index)).await?;
     if state < wait.state {
-        wait.from(&app, state).await;
+        wait.from(&app, index, state).await;
         (body, _) = off_thread(&app, move |app| grown_receipt(app, index)).await?;
     }
     Ok(json(body, VOLATILE))
@@ -148,31 +149,6 @@ pub(super) async fn consistency(
     Ok(json_of(&answer, IMMUTABLE))
 }
 
-/// A countersigned checkpoint, with cosignatures and time-stamp tokens.
-#[utoipa::path(
-    get,
-    path = "/v1/checkpoints/{size}",
-    tag = "read",
-    params(("size" = u64, Path, description = "The tree size of the checkpoint.")),
-    responses(
-        (status = 200, description = "The checkpoint.", body = CountersignedCheckpoint),
-        (status = 400, description = "The size isn't a number.", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "No checkpoint of that size has been countersigned.", body = ProblemBody, content_type = "application/problem+json"),
-    ),
-)]
-pub(super) async fn countersigned(
-    State(app): State<Arc<App>>,
-    uri: Uri,
-) -> Result<Response, Problem> {
-    Query::read(uri.query(), &[])?;
-    let size = published_size(&app, "size", last_number(&uri, "size")?)?;
-    let detail = format!(
-        "No third party has countersigned a checkpoint of size {size}. The newest checkpoint, with the \
-         log's own signature, is at /checkpoint."
-    );
-    Err(Problem::new(Code::NotFound, detail))
-}
-
 /// The log: its name, its key and its size.
 ///
 /// A first-time client learns here which key to compare with what the operator published elsewhere.
@@ -194,25 +170,35 @@ pub(super) async fn log_info(State(app): State<Arc<App>>, uri: Uri) -> Result<Re
 }
 
 /// The receipt of an entry as it is now, and the state it is in.
-fn grown_receipt(
-    app: &App,
-    index: u64,
-) -> Result<(Vec<u8>, anchorlog_proto::receipt::ReceiptState), Problem> {
-    let found = app.log.receipt(index).map_err(|error| read_failed(&error))?;
+pub(super) fn grown_receipt(app: &App, index: u64) -> Result<(Vec<u8>, ReceiptState), Problem> {
+    let mut found = None;
+    match app.log.checkpoints().anchored(index, unix_now()) {
+        Ok(Some(countersigned)) => found = app.log.anchored_receipt(index, countersigned).transpose(),
+        Ok(None) => {}
+        // Tokens that can't be read are no reason to withhold what the log itself says.
+        Err(error) => tracing::error!(%error, index, "an anchored checkpoint can't be read"),
+    }
+    let found = found.or_else(|| app.log.receipt(index).transpose()).transpose();
+    let found = found.map_err(|error| read_failed(&error))?;
     let mut receipt = found.ok_or_else(|| no_entry(app, index))?;
     receipt.conflicts = receipt::conflicts(app, receipt.entry.statement())?;
     let body = receipt.to_json().map_err(|error| Problem::internal(&error))?;
     Ok((body, receipt.state))
 }
 
+fn unix_now() -> i64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_secs()).unwrap_or(i64::MAX)
+}
+
 /// The number that ends the path.
-fn last_number(uri: &Uri, name: &str) -> Result<u64, Problem> {
+pub(super) fn last_number(uri: &Uri, name: &str) -> Result<u64, Problem> {
     let (_, last) = uri.path().rsplit_once('/').unwrap_or_default();
     number(name, last)
 }
 
 /// A tree size that has been published.
-fn published_size(app: &App, name: &str, size: u64) -> Result<TreeSize, Problem> {
+pub(super) fn published_size(app: &App, name: &str, size: u64) -> Result<TreeSize, Problem> {
     let published = app.log.snapshot().size();
     TreeSize::new(size).ok().filter(|size| *size <= published).ok_or_else(|| {
         let detail = format!("`{name}` is {size}, but the log has {published} entries.");

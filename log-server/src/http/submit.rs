@@ -17,6 +17,7 @@ use axum::response::Response;
 
 use super::problem::{Code, Problem, ProblemBody};
 use super::query::Query;
+use super::read::grown_receipt;
 use super::receipt::{self, Parts};
 use super::wait::Wait;
 use super::wire::{BatchReceiptSchema, BatchSchema, ReceiptSchema, StateSchema, SubmissionSchema};
@@ -104,7 +105,11 @@ async fn take_one(app: &Arc<App>, request: Request) -> Result<Response, Problem>
         return Err(Problem::internal(&"the log answered a submission without a place"));
     };
     app.metrics.submitted(outcome(&place), 1);
-    wait.from(app, ReceiptState::Published).await;
+    if wait.state > ReceiptState::Published {
+        wait.from(app, place.index, ReceiptState::Published).await;
+        let grown = off_thread(app, move |app| grown_receipt(app, place.index)).await?;
+        return Ok(json(grown.0, VOLATILE));
+    }
     let receipt = if place.duplicate || receipt::claims_a_place(&entry) {
         // Both need look-ups outside the committed batch.
         off_thread(app, move |app| write_receipt(app, &committed, &place, &entry)).await?

@@ -1,8 +1,9 @@
 //! `?wait=…&timeout=…`: holding an answer back until its receipt has grown.
 //!
 //! A log publishes at once; the states above come from third parties and take as long as they take. Waiting
-//! is a courtesy: it ends with the time asked for, with the server's stop, or at once when too many wait
-//! already, and then the receipt is answered with the state it has reached.
+//! is a courtesy: it ends with the state, with the time asked for, with the server's stop, or at once when
+//! too many wait already, and then the receipt is answered with the state it has reached. Nobody polls:
+//! who waits is woken when a checkpoint has been anchored that covers the entry.
 
 use std::time::Duration;
 
@@ -43,8 +44,9 @@ impl Wait {
         Ok(Self { state, timeout: Duration::from_secs(seconds) })
     }
 
-    /// Waits until an entry whose receipt is at `reached` may have grown to the state asked for.
-    pub(super) async fn from(self, app: &App, reached: ReceiptState) {
+    /// Waits until the receipt of the entry at `index`, now at `reached`, may have grown to the state asked
+    /// for.
+    pub(super) async fn from(self, app: &App, index: u64, reached: ReceiptState) {
         if reached >= self.state || self.timeout.is_zero() {
             return;
         }
@@ -53,6 +55,7 @@ impl Wait {
         tokio::select! {
             _ = stop.wait_for(|stopped| *stopped) => {}
             () = tokio::time::sleep(self.timeout) => {}
+            () = app.log.anchored(index) => {}
         }
     }
 }

@@ -136,18 +136,85 @@ pub struct ConsistencyAnswer {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CountersignedCheckpoint {
-    /// The signed note, with the log's signature and the cosignatures.
+    /// The signed note, with the log's own signature alone. Its SHA-256 is what the tokens stamp.
     pub checkpoint: String,
+    /// Signature lines of witnesses.
+    pub cosignatures: Vec<String>,
     /// The number of entries it covers.
     pub size: u64,
-    /// RFC 3161 tokens over the checkpoint, DER in base64.
-    pub timestamps: Vec<String>,
+    /// What time-stamping authorities have said about it, in the order in which it came.
+    pub timestamps: Vec<TimestampAnswer>,
+}
+
+/// An RFC 3161 token over a checkpoint.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Timestamp)]
+#[serde(deny_unknown_fields)]
+pub struct TimestampAnswer {
+    /// When the first certificate of the path that verified it runs out.
+    #[schema(example = "2027-03-01T00:00:00Z")]
+    pub expires: String,
+    /// When the authority says it made it.
+    #[schema(example = "2026-02-01T12:00:00.25Z")]
+    pub gen_time: String,
+    /// Who runs the authority, by the log's configuration.
+    pub operator: String,
+    /// When the log received it, by its own clock.
+    #[schema(example = "2026-02-01T12:00:01Z")]
+    pub received: String,
+    /// The token, DER in base64.
+    pub token: String,
+}
+
+/// A part of the countersigned checkpoints.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckpointsAnswer {
+    /// Newest first.
+    pub checkpoints: Vec<CountersignedCheckpoint>,
+    /// What to give as `below` for the next part; null when this is the last one.
+    #[schema(required)]
+    pub next: Option<u64>,
+}
+
+/// How it goes with the log's time-stamping authorities.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AnchoringHealth)]
+#[serde(deny_unknown_fields)]
+pub struct AnchoringHealth {
+    /// In the order of the configuration.
+    pub authorities: Vec<AuthorityHealth>,
+    /// For how many seconds the oldest entry has waited that no anchored checkpoint covers; 0 when there is
+    /// none.
+    pub waited_seconds: u64,
+}
+
+/// How it goes with one time-stamping authority.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuthorityHealth {
+    /// Seconds since its last token; null when none is known.
+    #[schema(required)]
+    pub age_seconds: Option<u64>,
+    /// Milliseconds by which its clock was ahead of ours when it last answered.
+    pub clock_offset_ms: i64,
+    /// Code of the last failure since its last token; null when there was none.
+    #[schema(required, example = "TSA.IMPRINT")]
+    pub error: Option<&'static str>,
+    /// Failures since its last token.
+    pub failures: u32,
+    /// Who runs it.
+    pub operator: String,
 }
 
 /// That the process runs (`ok`), or that it takes statements (`ready`).
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HealthAnswer {
+    /// How anchoring goes. Absent where there is none.
+    #[schema(nullable = false)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anchoring: Option<AnchoringHealth>,
     /// `ok` or `ready`.
     pub status: &'static str,
 }

@@ -12,6 +12,7 @@ pub mod access;
 pub mod anchoring;
 pub mod checkpoints;
 pub mod cli;
+mod clock;
 pub mod config;
 pub mod dev_tsa;
 mod error;

@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use anchorlog_proto::timestamp::{GenTime, Imprint};
 
+use crate::clock::unix_ms;
+
 /// An authority's answer to one question, on its way.
 pub type Stamping = Pin<Box<dyn Future<Output = Result<Stamped, StampFailure>> + Send>>;
 
@@ -78,14 +80,6 @@ impl StampFailure {
 
 /// Code of [`StampFailure::late`].
 pub const LATE: &str = "ANCHOR.LATE";
-
-/// Milliseconds since 1970, negative before.
-pub(super) fn unix_ms(time: SystemTime) -> i64 {
-    match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |ms| -ms),
-    }
-}
 
 #[cfg(test)]
 mod tests {

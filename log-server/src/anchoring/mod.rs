@@ -20,6 +20,7 @@
 
 mod authority;
 mod schedule;
+mod setup;
 mod status;
 mod task;
 #[cfg(test)]
@@ -30,4 +31,5 @@ mod tests;
 pub use authority::{Authority, LATE, StampFailure, Stamped, Stamping};
 pub use schedule::Rules;
 pub use status::{AuthorityStatus, Status};
-pub use task::{Anchoring, Clock, Handle, Options, Round, STORE_FAILED};
+pub use setup::options;
+pub use task::{Anchoring, Handle, Options, Round, STORE_FAILED};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use anchorlog_proto::Digest;
 use anchorlog_proto::timestamp::{GenTime, Imprint};
@@ -10,10 +10,11 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::authority::{Authority, StampFailure, Stamped, unix_ms};
+use super::authority::{Authority, StampFailure, Stamped};
 use super::schedule::{Rules, Schedule};
 use super::status::{AuthorityStatus, Status};
 use crate::checkpoints::StoredToken;
+use crate::clock::{Clock, unix_ms};
 use crate::error::Error;
 use crate::log::Log;
 use crate::metrics::Metrics;
@@ -29,36 +30,6 @@ pub struct Options {
     pub clock_skew: Duration,
     /// What time it is.
     pub clock: Clock,
-}
-
-/// The time of day.
-#[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> SystemTime + Send + Sync>);
-
-impl Clock {
-    /// The system's clock.
-    #[must_use]
-    pub fn system() -> Self {
-        Self(Arc::new(SystemTime::now))
-    }
-
-    /// A clock of one's own.
-    #[must_use]
-    pub fn of(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        Self(Arc::new(now))
-    }
-
-    /// Unix seconds, now.
-    #[must_use]
-    pub fn unix_seconds(&self) -> i64 {
-        unix_ms((self.0)()).div_euclid(1000)
-    }
-}
-
-impl std::fmt::Debug for Clock {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Clock")
-    }
 }
 
 /// The anchoring of one log.

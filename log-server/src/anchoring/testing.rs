@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use anchorlog_proto::timestamp::{GenTime, Imprint};
 
-use super::authority::{Authority, StampFailure, Stamped, Stamping, unix_ms};
+use super::authority::{Authority, StampFailure, Stamped, Stamping};
+use crate::clock::unix_ms;
 
 /// One answer of a script.
 #[derive(Clone, Copy, Debug)]
@@ -28,14 +29,21 @@ pub(crate) const GOOD: Answer = Answer::Token { good_for: 365 * 86_400, clock_of
 /// Gives the answers of its script one after the other, and then the last of them for ever.
 pub(crate) struct Scripted {
     operator: String,
+    /// So that no two authorities give the same token.
+    instance: u64,
     script: Mutex<VecDeque<Answer>>,
     asked: AtomicU64,
 }
 
 impl Scripted {
     pub(crate) fn new(operator: &str, script: impl IntoIterator<Item = Answer>) -> Arc<Self> {
-        let script = Mutex::new(script.into_iter().collect());
-        Arc::new(Self { operator: operator.to_owned(), script, asked: AtomicU64::new(0) })
+        static INSTANCES: AtomicU64 = AtomicU64::new(0);
+        Arc::new(Self {
+            operator: operator.to_owned(),
+            instance: INSTANCES.fetch_add(1, Ordering::SeqCst),
+            script: Mutex::new(script.into_iter().collect()),
+            asked: AtomicU64::new(0),
+        })
     }
 
     /// How often it was asked.
@@ -66,7 +74,7 @@ impl Authority for Scripted {
                 Answer::Token { good_for, clock_off } => {
                     let received = SystemTime::now();
                     let now = unix_ms(received).div_euclid(1000);
-                    let token = format!("token {number} of {} over {imprint}", self.operator);
+                    let token = format!("token {}.{number} over {imprint}", self.instance);
                     Ok(Stamped {
                         token: token.into_bytes(),
                         gen_time: GenTime::from_unix(now.saturating_add(clock_off)),

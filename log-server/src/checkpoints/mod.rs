@@ -23,4 +23,4 @@ pub use choice::{Countersigned, MAX_OPERATORS};
 pub use record::{MAX_OPERATOR_BYTES, StoredToken};
 pub(crate) use segment::FOLDER;
 pub use store::{CheckpointStore, Newest};
-pub(crate) use store::{Examined, examine};
+pub(crate) use store::examine;

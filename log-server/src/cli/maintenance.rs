@@ -229,6 +229,7 @@ fn fsck_report(target: &str, found: &checking::Report) -> Report {
     });
     let notes = found.notes.iter().map(|note| Value::from(note.to_string()));
     report
+        .with("countersigned", count(found.countersigned))
         .with("entries", count(found.entries))
         .with("index_rows", found.index_rows.map_or(Value::Null, count))
         .with("notes", notes.collect::<Vec<_>>())

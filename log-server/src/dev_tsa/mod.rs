@@ -28,9 +28,8 @@ mod response;
 mod tests;
 mod token;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use anchorlog_client::durable::{self, DirectoryLock};
@@ -41,6 +40,7 @@ use self::hierarchy::Hierarchy;
 pub use self::http::{ROOT_PATH, STAMP_PATH, router};
 pub use self::key::SignerKind;
 use self::request::{Refusal, Request};
+pub use crate::clock::Clock;
 
 /// The policy under which all tokens are made: an identifier below the number that RFC 5612 sets aside
 /// for documentation, so that no authority to be taken seriously can have the same. (The example arc
@@ -76,36 +76,6 @@ impl Default for DevTsaOptions {
             root_validity: 3650 * DAY,
             clock: Clock::system(),
         }
-    }
-}
-
-/// A source of the time.
-#[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> SystemTime + Send + Sync>);
-
-impl Clock {
-    /// The clock of the system.
-    #[must_use]
-    pub fn system() -> Self {
-        Self::of(SystemTime::now)
-    }
-
-    /// A clock that says what `now` says.
-    #[must_use]
-    pub fn of(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        Self(Arc::new(now))
-    }
-
-    /// What time it is.
-    #[must_use]
-    pub fn now(&self) -> SystemTime {
-        (self.0)()
-    }
-}
-
-impl fmt::Debug for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Clock")
     }
 }
 

@@ -17,6 +17,7 @@ use anchorlog_proto::note::VerifierKey;
 use anchorlog_proto::statement::LogEntry;
 use anchorlog_proto::tile::{TileHashes, TileNodes};
 
+use super::checkpoints::check_checkpoints;
 use super::index::{Indexed, Rows, compare_index, open_index, read_rows};
 use super::journal::check_journal;
 use super::{Fault, Note, Report};
@@ -75,6 +76,7 @@ pub fn check_directory(
     if report.is_clean() {
         check_signed_sizes(&objects, &journal.checkpoints, stored, &mut report);
     }
+    check_checkpoints(directory, key, &objects, journal.size, &mut report)?;
     if let Some(index) = &index {
         compare_index(&**index, rows, &expected, &check.indexed, journal.size, &mut report);
     }
@@ -292,7 +294,7 @@ fn check_signed_sizes(
     }
 }
 
-fn report_storage(file: &str, error: &StorageError, report: &mut Report) {
+pub(super) fn report_storage(file: &str, error: &StorageError, report: &mut Report) {
     match error {
         StorageError::Corrupt { file, offset, defect } => {
             report.problem(file, None, Fault::Damaged { offset: *offset, defect: *defect });

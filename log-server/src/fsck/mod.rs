@@ -5,6 +5,7 @@
 //! way its files come. Both end at the signed checkpoint: entries that lead to its root are the entries
 //! that were promised.
 
+mod checkpoints;
 mod directory;
 mod index;
 mod journal;
@@ -38,6 +39,8 @@ pub struct Report {
     pub entries: u64,
     /// Rows of the index that were read; none when there is no index to check.
     pub index_rows: Option<u64>,
+    /// Tokens over checkpoints that were read.
+    pub countersigned: u64,
     /// What is wrong, as far as it is named.
     pub problems: Vec<Problem>,
     /// How much is wrong.
@@ -153,6 +156,12 @@ pub enum Fault {
     /// The entries do not lead to the root that was signed.
     #[error("entries do not lead to the signed root")]
     Root,
+    /// A countersigned checkpoint or its token isn't what it should be.
+    #[error("countersigned checkpoint: {reason}")]
+    Token {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// A file can't be read.
     #[error("can't be read: {kind}")]
     Unreadable {
@@ -184,6 +193,7 @@ impl Fault {
             Self::Offset => "FSCK.OFFSET",
             Self::Root => "FSCK.ROOT",
             Self::Tile(_) => "FSCK.TILE",
+            Self::Token { .. } => "FSCK.TOKEN",
             Self::Unreadable { .. } => "FSCK.UNREADABLE",
         }
     }
@@ -210,6 +220,11 @@ pub enum Note {
         /// Bytes of it.
         bytes: u64,
     },
+    /// A token was torn by a crash before anybody was shown it; it is dropped at the next start.
+    TornToken {
+        /// Bytes of it.
+        bytes: u64,
+    },
 }
 
 impl fmt::Display for Note {
@@ -224,6 +239,9 @@ impl fmt::Display for Note {
             }
             Self::TornRecord { bytes } => {
                 write!(f, "{bytes} bytes of a record that was never promised are in the journal")
+            }
+            Self::TornToken { bytes } => {
+                write!(f, "{bytes} bytes of a token that was never shown are in checkpoints/")
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Is it alive, does it take statements, and what does it measure?
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
@@ -13,6 +13,7 @@ use super::query::Query;
 use super::wire::{AnchoringHealth, AuthorityHealth, HealthAnswer};
 use super::{App, VOLATILE, index_not_ready, json_of};
 use crate::anchoring::{AuthorityStatus, Status};
+use crate::clock::Clock;
 use crate::metrics::Format;
 
 /// Whether the process is worth keeping: only a log that failed for good is not.
@@ -94,8 +95,7 @@ pub(super) async fn metrics(
 }
 
 fn anchoring_health(status: &Status) -> AnchoringHealth {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+    let now = Clock::system().unix_seconds();
     let age = |last: i64| u64::try_from(now.saturating_sub(last)).unwrap_or_default();
     let authority = |known: AuthorityStatus| AuthorityHealth {
         age_seconds: known.last_token.map(age),

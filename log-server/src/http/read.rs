@@ -1,7 +1,6 @@
 //! Reads of single things: an entry, a receipt, a proof, the log itself.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use anchorlog_proto::Digest;
 use anchorlog_proto::merkle::TreeSize;
@@ -18,6 +17,7 @@ use super::wire::{
     ConsistencyAnswer, EntrySchema, InclusionAnswer, LogInfo, ReceiptSchema, Software, StateSchema,
 };
 use super::{App, IMMUTABLE, VOLATILE, json, json_of, off_thread, read_failed};
+use crate::clock::Clock;
 
 /// The receipt of an entry, as far as it has grown.
 #[utoipa::path(
@@ -172,7 +172,7 @@ pub(super) async fn log_info(State(app): State<Arc<App>>, uri: Uri) -> Result<Re
 /// The receipt of an entry as it is now, and the state it is in.
 pub(super) fn grown_receipt(app: &App, index: u64) -> Result<(Vec<u8>, ReceiptState), Problem> {
     let mut found = None;
-    match app.log.checkpoints().anchored(index, unix_now()) {
+    match app.log.checkpoints().anchored(index, Clock::system().unix_seconds()) {
         Ok(Some(countersigned)) => found = app.log.anchored_receipt(index, countersigned).transpose(),
         Ok(None) => {}
         // Tokens that can't be read are no reason to withhold what the log itself says.
@@ -184,11 +184,6 @@ pub(super) fn grown_receipt(app: &App, index: u64) -> Result<(Vec<u8>, ReceiptSt
     receipt.conflicts = receipt::conflicts(app, receipt.entry.statement())?;
     let body = receipt.to_json().map_err(|error| Problem::internal(&error))?;
     Ok((body, receipt.state))
-}
-
-fn unix_now() -> i64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// The number that ends the path.

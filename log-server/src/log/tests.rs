@@ -11,8 +11,9 @@ use std::fs;
 use std::path::Path;
 
 use anchorlog_proto::checkpoint::SignedCheckpoint;
-use anchorlog_proto::merkle::{empty_root, leaf_hash};
+use anchorlog_proto::merkle::{empty_root, inclusion, leaf_hash};
 use anchorlog_proto::note::KeyName;
+use anchorlog_proto::receipt::Receipt;
 use anchorlog_proto::statement::Statement;
 use anchorlog_proto::tile::TilePath;
 

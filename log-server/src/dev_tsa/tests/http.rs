@@ -1,5 +1,7 @@
 //! The authority over HTTP.
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderMap};

@@ -8,6 +8,7 @@
 )]
 
 mod access;
+mod anchored;
 mod edge;
 mod lists;
 mod openapi;
@@ -30,6 +31,8 @@ use tempfile::TempDir;
 use tower::ServiceExt as _;
 
 use super::*;
+use crate::anchoring::testing::Scripted;
+use crate::anchoring::{Anchoring, Authority, options as anchoring_options};
 use crate::config::SubmitterConfig;
 use crate::index::Engine;
 use crate::log::{LogOptions, Running};
@@ -50,6 +53,14 @@ impl World {
 
     /// A world with a changed configuration.
     async fn with(change: impl FnOnce(&mut Config, &mut LogOptions)) -> Self {
+        Self::stamped(change, &[]).await
+    }
+
+    /// A world with a changed configuration, whose checkpoints these authorities stamp.
+    async fn stamped(
+        change: impl FnOnce(&mut Config, &mut LogOptions),
+        authorities: &[Arc<Scripted>],
+    ) -> Self {
         let mut config = Config::default();
         let mut options = LogOptions { engine: Engine::Memory, ..LogOptions::default() };
         change(&mut config, &mut options);
@@ -63,8 +74,15 @@ impl World {
         }
         let (stop, stopped) = watch::channel(false);
         let access = Access::new(&config.access).unwrap();
-        let app = Arc::new(App::new(log.clone(), access, metrics, &config, stopped));
-        Self { router: router(app), log, stop, running: Some(running), _directory: directory }
+        let mut app = App::new(log.clone(), access, metrics.clone(), &config, stopped.clone());
+        if !authorities.is_empty() {
+            let asked = authorities.iter().map(|one| Arc::clone(one) as Arc<dyn Authority>).collect();
+            let options = anchoring_options(&config.anchoring);
+            let (task, handle) = Anchoring::new(log.clone(), asked, options, metrics).unwrap();
+            app = app.with_anchoring(handle.status);
+            tokio::spawn(task.run(stopped));
+        }
+        Self { router: router(Arc::new(app)), log, stop, running: Some(running), _directory: directory }
     }
 
     async fn send(&self, request: Request) -> Answer {

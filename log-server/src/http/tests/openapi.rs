@@ -52,7 +52,11 @@ fn every_operation_has_its_words() {
 
 #[tokio::test]
 async fn real_answers_are_what_the_description_says() {
-    let world = World::with(|config, _| config.access.keys = vec![submitter(1, 0, 0)]).await;
+    let keys = |config: &mut Config, _: &mut LogOptions| {
+        config.access.keys = vec![submitter(1, 0, 0)];
+        config.anchoring.interval = crate::config::Span::from_millis(1);
+    };
+    let world = World::stamped(keys, &[Scripted::new("a", [])]).await;
     let document = description();
     let check = |name: &str, answer: &Answer| {
         let schema = &document["components"]["schemas"][name];
@@ -62,6 +66,7 @@ async fn real_answers_are_what_the_description_says() {
         }
     };
     check("Receipt", &world.post("/v1/entries", placed(1, "run", 1)).await);
+    check("Receipt", &world.get("/v1/receipts/0?wait=anchored").await);
     check("Receipt", &world.post("/v1/entries", placed(2, "run", 1)).await);
     check("Receipt", &world.post("/v1/entries", signed(3, 1)).await);
     check("BatchReceipt", &world.post("/v1/entries:batch", batch(&[text(4), text(5)])).await);
@@ -77,6 +82,8 @@ async fn real_answers_are_what_the_description_says() {
     check("LogInfo", &world.get("/v1/log").await);
     check("HealthAnswer", &world.get("/healthz").await);
     check("HealthAnswer", &world.get("/readyz").await);
+    check("CheckpointsAnswer", &world.get("/v1/checkpoints").await);
+    check("CountersignedCheckpoint", &world.get("/v1/checkpoints/1").await);
     check("Problem", &world.get("/v1/entries/99").await);
     check("Problem", &world.post("/v1/entries:batch", batch(&[text(6), "1".to_owned()])).await);
     let served = world.get("/openapi.json").await;

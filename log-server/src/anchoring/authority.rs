@@ -1,5 +1,6 @@
 //! Who is asked for a time stamp: the seam between the anchoring task and whatever speaks RFC 3161.
 
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -64,7 +65,7 @@ impl Stamped {
 #[error("{code}: {text}")]
 pub struct StampFailure {
     /// A stable code, which everybody may see.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// What happened, for the operator of the log.
     pub text: String,
 }
@@ -74,12 +75,15 @@ impl StampFailure {
     #[must_use]
     pub fn late(after: Duration) -> Self {
         let text = format!("no answer within {} ms", after.as_millis());
-        Self { code: LATE, text }
+        Self { code: Cow::Borrowed(LATE), text }
     }
 }
 
 /// Code of [`StampFailure::late`].
 pub const LATE: &str = "ANCHOR.LATE";
+
+/// Code of a defect of the program.
+pub const INTERNAL: &str = "ANCHOR.INTERNAL";
 
 #[cfg(test)]
 mod tests {

@@ -18,7 +18,10 @@
 //! What stamps is behind the trait [`Authority`], so that tests can script it and the development
 //! authority can sit in the same process.
 
+pub mod admin;
 mod authority;
+mod development;
+mod remote;
 mod schedule;
 mod setup;
 mod status;
@@ -28,8 +31,10 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use authority::{Authority, LATE, StampFailure, Stamped, Stamping};
+pub use authority::{Authority, INTERNAL, LATE, StampFailure, Stamped, Stamping};
 pub use schedule::Rules;
 pub use status::{AuthorityStatus, Status};
-pub use setup::options;
+pub use development::Development;
+pub use remote::Remote;
+pub use setup::{Authorities, SetupError, authorities, check, options};
 pub use task::{Anchoring, Handle, Options, Round, STORE_FAILED};

@@ -1,5 +1,6 @@
 //! How anchoring goes, for whoever asks: the state of each authority, and how long entries have waited.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ pub struct AuthorityStatus {
     /// Failures since then.
     pub failures: u32,
     /// Code of the last failure, if there was one since the last token.
-    pub error: Option<&'static str>,
+    pub error: Option<Cow<'static, str>>,
     /// By how much its clock was ahead of ours when it last answered, in milliseconds; beyond the limit
     /// this is an alarm.
     pub clock_offset_ms: i64,

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::authority::{Authority, StampFailure, Stamped};
+use super::authority::{Authority, INTERNAL, StampFailure, Stamped};
 use super::schedule::{Rules, Schedule};
 use super::status::{AuthorityStatus, Status};
 use crate::checkpoints::StoredToken;
@@ -230,7 +230,7 @@ impl Anchoring {
                 Some(Ok(answer)) => answer,
                 Some(Err(panicked)) => {
                     let text = "a defect of the program".to_owned();
-                    (panicked.id(), Err(StampFailure { code: "ANCHOR.INTERNAL", text }))
+                    (panicked.id(), Err(StampFailure { code: INTERNAL.into(), text }))
                 }
             };
             if let Some(position) = positions.get(&id) {
@@ -280,7 +280,7 @@ impl Anchoring {
                 tracing::warn!(
                     operator,
                     size = round.size,
-                    code = failure.code,
+                    code = &*failure.code,
                     failures = asked.failures,
                     retry_in_s = pause.as_secs(),
                     "no token: {}",
@@ -289,7 +289,7 @@ impl Anchoring {
                 self.metrics.anchoring().failed(&operator);
                 self.status.update(position, |status| {
                     status.failures = status.failures.saturating_add(1);
-                    status.error = Some(failure.code);
+                    status.error = Some(failure.code.clone());
                 });
                 round.failed.push((operator, failure));
             }
@@ -368,7 +368,7 @@ async fn store(
     };
     let log = log.clone();
     let stored = tokio::task::spawn_blocking(move || log.store_token(&token).map(|()| token)).await;
-    let failed = |text: String| StampFailure { code: STORE_FAILED, text };
+    let failed = |text: String| StampFailure { code: STORE_FAILED.into(), text };
     match stored {
         Ok(Ok(token)) => Ok(token),
         Ok(Err(error)) => Err(failed(error.to_string())),

@@ -1,9 +1,11 @@
-//! A log that is anchored by authorities that do as they are told.
+//! A log that is anchored by authorities that do as they are told; below, by one that is real.
 #![allow(
     clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "a test that meets something unexpected may stop where it stands"
 )]
+
+mod development;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -80,20 +82,20 @@ impl World {
         Self::with(directory, quorum, authorities, options()).await
     }
 
-    async fn with(
+    async fn with<A: Authority + 'static>(
         directory: &TempDir,
         quorum: usize,
-        authorities: &[&Arc<Scripted>],
+        authorities: &[&Arc<A>],
         options: Options,
     ) -> Self {
         let (log, running) = open(directory.path(), quorum).await;
         Self::of(log, running, authorities, options)
     }
 
-    fn of(
+    fn of<A: Authority + 'static>(
         log: Log,
         running: Running,
-        authorities: &[&Arc<Scripted>],
+        authorities: &[&Arc<A>],
         options: Options,
     ) -> Self {
         let metrics = Metrics::new();
@@ -298,7 +300,7 @@ async fn authorities_that_hang_fail_or_break_hold_nobody_up() {
     assert!(begun.elapsed() < Duration::from_secs(5));
     until(|| world.handle.status.authorities()[0].failures == 1).await;
     let states = world.handle.status.authorities();
-    let codes: Vec<_> = states.iter().map(|state| state.error).collect();
+    let codes: Vec<_> = states.iter().map(|state| state.error.as_deref()).collect();
     assert_eq!(codes, [Some(LATE), Some("TSA.IMPRINT"), Some("ANCHOR.INTERNAL"), None]);
     assert!(states[0].last_token.is_none() && states[3].last_token.is_some());
     assert!(world.measures("anchorlog_anchor_attempts_total{operator=\"lying\",outcome=\"failed\"} 1"));

@@ -4,6 +4,7 @@ use super::Common;
 use super::error::CliError;
 use super::report::{Answer, Report};
 use crate::access::Access;
+use crate::anchoring;
 use crate::config::EXAMPLE;
 
 /// Check the configuration and print what is in force, or print an example.
@@ -23,6 +24,7 @@ pub(super) fn run(common: &Common, args: &ConfigArgs) -> Result<Answer, CliError
     }
     let config = common.config(None)?;
     Access::new(&config.access)?;
+    anchoring::check(&config.anchoring)?;
     let text = config.to_toml();
     let report = Report::done("config", text.trim_end());
     Ok(Answer::Report(report.with("config", text)))

@@ -10,6 +10,7 @@ use anchorlog_client::log_client::CallError;
 use anchorlog_proto::note::{KeyError as NoteKeyError, KeyName};
 
 use crate::access::AccessConfigError;
+use crate::anchoring::SetupError;
 use crate::config::ConfigError;
 use crate::dev_tsa::DevTsaError;
 use crate::error::Error;
@@ -24,6 +25,17 @@ pub(super) enum CliError {
     /// The address of a log.
     #[error(transparent)]
     Address(#[from] AddressError),
+    /// The running server can't be asked.
+    #[error("the log is in use, and its server can't be asked at {}: {source}", socket.display())]
+    Admin {
+        /// The socket.
+        socket: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// The time-stamping authorities.
+    #[error(transparent)]
+    Anchoring(Box<SetupError>),
     /// The address to listen on.
     #[error("can't listen on {address}: {source}")]
     Bind {
@@ -38,6 +50,9 @@ pub(super) enum CliError {
     /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// Nobody is there to be asked.
+    #[error("the configuration names no time-stamping authority; [[anchoring.tsa]] does")]
+    NoAuthorities,
     /// There is no log in the directory.
     #[error("{}: there is no log in this directory; `log-server init` makes one", directory.display())]
     NoLog {
@@ -145,6 +160,8 @@ impl CliError {
         match self {
             Self::Access(_) => "CLI.ACCESS",
             Self::Address(_) => "CLI.ADDRESS",
+            Self::Admin { .. } => "CLI.ADMIN",
+            Self::Anchoring(_) => "CLI.ANCHORING",
             Self::Bind { .. } => "CLI.BIND",
             Self::Call(_) => "CLI.CALL",
             Self::Config(_) => "CLI.CONFIG",
@@ -160,6 +177,7 @@ impl CliError {
             },
             Self::LogFailed => "CLI.LOG_FAILED",
             Self::MissingKey { .. } => "CLI.MISSING_KEY",
+            Self::NoAuthorities => "CLI.NO_AUTHORITIES",
             Self::NoLog { .. } => "CLI.NO_LOG",
             Self::Origin { .. } => "CLI.ORIGIN",
             Self::OtherName { .. } => "CLI.OTHER_NAME",
@@ -171,6 +189,12 @@ impl CliError {
             Self::Vkey(_) | Self::VkeyNeeded => "CLI.VKEY",
             Self::Write(_) => "CLI.WRITE",
         }
+    }
+}
+
+impl From<SetupError> for CliError {
+    fn from(error: SetupError) -> Self {
+        Self::Anchoring(Box::new(error))
     }
 }
 

@@ -11,6 +11,7 @@ mod keygen;
 mod maintenance;
 mod progress;
 mod remote;
+mod renew;
 mod report;
 mod serve;
 mod shell;
@@ -25,7 +26,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use self::error::CliError;
 use self::report::{Answer, Form, Report};
-use crate::config::Config;
+use crate::config::{Config, DEFAULT_ORIGIN};
 
 /// Runs the program with these arguments, the first being its name, and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -71,10 +72,12 @@ struct Common {
 impl Common {
     /// File, environment and flags, in that order, checked.
     fn config(&self, listen: Option<SocketAddr>) -> Result<Config, CliError> {
-        let environment = std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
-        let mut config = Config::load(self.config.as_deref(), environment)?;
+        let environment: Vec<(String, String)> = std::env::vars_os()
+            .filter_map(|(name, value)| {
+                Some((name.into_string().ok()?, value.into_string().ok()?))
+            })
+            .collect();
+        let mut config = Config::load(self.config.as_deref(), environment.iter().cloned())?;
         if let Some(data) = &self.data {
             config.log.data.clone_from(data);
         }
@@ -83,6 +86,10 @@ impl Common {
         }
         if let Some(listen) = listen {
             config.log.listen = listen;
+        }
+        if self.config.is_none() && config.log.origin == DEFAULT_ORIGIN {
+            let is_set = |name: &str| environment.iter().any(|(known, _)| known == name);
+            config.anchoring.try_out(is_set);
         }
         config.validate()?;
         Ok(config)
@@ -98,6 +105,7 @@ enum Command {
     Fsck(maintenance::FsckArgs),
     Export(maintenance::ExportArgs),
     RebuildIndex(maintenance::RebuildArgs),
+    Renew(renew::RenewArgs),
     Config(configuration::ConfigArgs),
     DevTsa(dev_tsa::DevTsaArgs),
     Openapi(shell::OpenapiArgs),
@@ -114,6 +122,7 @@ impl Command {
             Self::Fsck(_) => "fsck",
             Self::Export(_) => "export",
             Self::RebuildIndex(_) => "rebuild-index",
+            Self::Renew(_) => "renew",
             Self::Config(_) => "config",
             Self::DevTsa(_) => "dev-tsa",
             Self::Openapi(_) => "openapi",
@@ -154,6 +163,7 @@ fn answer(cli: Cli, form: Form) -> Result<Answer, CliError> {
         Command::Fsck(args) => maintenance::fsck(&common, &args, form),
         Command::Export(args) => maintenance::export(&common, &args),
         Command::RebuildIndex(args) => maintenance::rebuild_index(&common, &args, form),
+        Command::Renew(args) => renew::run(&common, &args),
         Command::Config(args) => configuration::run(&common, &args),
         Command::DevTsa(args) => dev_tsa::run(&common, &args, form),
         Command::Openapi(args) => shell::openapi(&args),

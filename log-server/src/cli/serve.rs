@@ -5,8 +5,10 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anchorlog_client::durable;
+use anchorlog_proto::json::{Object, Value};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -17,7 +19,12 @@ use super::error::CliError;
 use super::keygen::name;
 use super::report::{Answer, Form, Report, count};
 use crate::access::Access;
+use crate::anchoring::admin::{Admin, SOCKET};
+use crate::anchoring::{
+    Anchoring, Authorities, Handle, authorities, options as anchoring_options,
+};
 use crate::config::{Config, DEFAULT_ORIGIN, LogFormat, TelemetryConfig};
+use crate::dev_tsa::{self, DevTsa, STAMP_PATH, WARNING};
 use crate::http::serve::serve;
 use crate::http::{App, router};
 use crate::keys::{KeyOrigin, LogKey};
@@ -40,8 +47,13 @@ pub(super) fn run(common: &Common, args: &ServeArgs, form: Form) -> Result<Answe
     let (key, key_origin) = key_of(&config)?;
     let metrics = Metrics::new();
     let (log, running) = open(&config, &key, metrics.clone())?;
-    let served = serve_log(&config, &log, access, metrics, |address| {
-        announce(&config, &log, address, key_origin, form);
+    let served = authorities(&config.anchoring, &config.log.data).map_err(CliError::from);
+    let served = served.and_then(|authorities| {
+        let development = authorities.development.clone();
+        let log = &log;
+        serve_log(&config, log, authorities, access, metrics, |address| {
+            announce(&config, log, address, key_origin, development.as_deref(), form);
+        })
     });
     let closed = running.shut_down();
     served?;
@@ -76,6 +88,7 @@ pub(super) fn open(
         engine: config.index.engine.into(),
         index_memory: config.index.memory.get(),
         min_free_bytes: config.limits.min_free_disk.get(),
+        anchor_quorum: config.anchoring.quorum,
         ..LogOptions::default()
     };
     let signer = key.signer(&name(&config.log.origin)?);
@@ -90,6 +103,7 @@ pub(super) fn has_log(directory: &Path) -> bool {
 fn serve_log(
     config: &Config,
     log: &Log,
+    authorities: Authorities,
     access: Access,
     metrics: Metrics,
     ready: impl FnOnce(SocketAddr),
@@ -104,10 +118,22 @@ fn serve_log(
         let listener = TcpListener::bind(config.log.listen).await.map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
         let (stop, stopped) = watch::channel(false);
-        let app = App::new(log.clone(), access, metrics, config, stopped.clone());
+        let mut app = App::new(log.clone(), access, metrics.clone(), config, stopped.clone());
+        let mut anchoring = None;
+        if !authorities.all.is_empty() {
+            let options = anchoring_options(&config.anchoring);
+            let (task, handle) = Anchoring::new(log.clone(), authorities.all, options, metrics)?;
+            app = app.with_anchoring(handle.status.clone());
+            open_admin(config, handle, stopped.clone());
+            anchoring = Some(tokio::spawn(task.run(stopped.clone())));
+        }
+        let mut paths = router(Arc::new(app));
+        if let Some(tsa) = authorities.development {
+            paths = paths.merge(dev_tsa::router(tsa));
+        }
         let mut signals = Signals::new().map_err(CliError::Runtime)?;
         ready(address);
-        let serving = serve(listener, router(Arc::new(app)), &config.http, stopped);
+        let serving = serve(listener, paths, &config.http, stopped);
         let mut serving = std::pin::pin!(serving);
         tokio::select! {
             in_time = &mut serving => return Ok(in_time),
@@ -115,11 +141,16 @@ fn serve_log(
             () = log.failed() => tracing::error!("stopping because the log failed"),
         }
         stop.send_replace(true);
-        tokio::select! {
-            in_time = serving => Ok(in_time),
+        let in_time = tokio::select! {
+            in_time = serving => in_time,
             // Somebody insists.
-            _ = signals.next() => Ok(false),
+            _ = signals.next() => false,
+        };
+        if let Some(anchoring) = anchoring {
+            // It waits for no authority; what it is storing belongs into the directory before the lock goes.
+            let _ = tokio::time::timeout(ANCHORING_GRACE, anchoring).await;
         }
+        Ok(in_time)
     });
     runtime.shutdown_background();
     match in_time {
@@ -127,6 +158,18 @@ fn serve_log(
         Ok(_) if log.has_failed() => Err(CliError::LogFailed),
         Ok(false) => Err(CliError::CutOff),
         Ok(true) => Ok(()),
+    }
+}
+
+/// Lets the owner of the data directory ask for things. A server that can't still serves.
+fn open_admin(config: &Config, handle: Handle, stopped: watch::Receiver<bool>) {
+    match Admin::open(&config.log.data) {
+        Ok(admin) => {
+            tokio::spawn(admin.run(handle, stopped));
+        }
+        Err(error) => {
+            tracing::warn!(%error, socket = SOCKET, "`log-server renew` can't reach this server");
+        }
     }
 }
 
@@ -151,17 +194,35 @@ impl Signals {
 }
 
 /// Says on standard output what is served where, and what it is worth.
-fn announce(config: &Config, log: &Log, address: SocketAddr, key: KeyOrigin, form: Form) {
+fn announce(
+    config: &Config,
+    log: &Log,
+    address: SocketAddr,
+    key: KeyOrigin,
+    development: Option<&DevTsa>,
+    form: Form,
+) {
     let (url, vkey) = (format!("http://{address}"), log.key().to_string());
     let (origin, size) = (log.origin().as_str().to_owned(), log.snapshot().size().get());
     tracing::info!(%address, origin, size, "serving");
     let report = match form {
         Form::Json => Report::done("serve", ""),
-        Form::Text => Report::done("serve", greeting(config, &url, &origin, &vkey, size, key)),
+        Form::Text => {
+            let text = greeting(config, &url, &origin, &vkey, size, key, development);
+            Report::done("serve", text)
+        }
     };
+    let tsa = development.map(|tsa| {
+        tracing::warn!("{WARNING}");
+        Value::from(Object::from([
+            ("root", Value::from(tsa.root_path().display().to_string())),
+            ("url", Value::from(format!("{url}{STAMP_PATH}"))),
+        ]))
+    });
     let report = report
         .with("data", config.log.data.display().to_string())
-        .with("development_trust", is_for_trying_out(&origin))
+        .with("development_trust", is_for_trying_out(&origin) || development.is_some())
+        .with("development_tsa", tsa.unwrap_or(Value::Null))
         .with("key_created", key == KeyOrigin::Created)
         .with("origin", origin)
         .with("size", count(size))
@@ -179,6 +240,7 @@ fn greeting(
     vkey: &str,
     size: u64,
     key: KeyOrigin,
+    development: Option<&DevTsa>,
 ) -> String {
     let key_file = config.log.key_path();
     // Writing into a String can't fail.
@@ -188,6 +250,16 @@ fn greeting(
             "*** DEVELOPMENT TRUST: this log has the default name and a key that nobody vouches for.\n\
              *** Good for trying out; its receipts prove nothing to others. For a real log set an\n\
              *** origin of your own (`log-server config --example`) and publish its verifier key.\n\n",
+        );
+    }
+    if let Some(tsa) = development {
+        let _ = writeln!(
+            text,
+            "*** DEVELOPMENT TIME STAMPS: an authority inside this server stamps the log, with keys in the\n\
+             *** same directory and this machine's clock. They prove no time to others. Its root, which\n\
+             *** nothing accepts unless you name it: {}\n\
+             *** It answers others at {url}{STAMP_PATH}, too.\n",
+            tsa.root_path().display(),
         );
     }
     if key == KeyOrigin::Created {
@@ -220,6 +292,9 @@ pub(super) fn start_logging(config: &TelemetryConfig) {
         LogFormat::Text => lines.try_init(),
     };
 }
+
+/// How long the anchoring task may take to end: a sync or two.
+const ANCHORING_GRACE: Duration = Duration::from_secs(5);
 
 /// SHA-256 of the empty string.
 const EXAMPLE_DIGEST: &str =

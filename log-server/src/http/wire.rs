@@ -5,6 +5,8 @@
 //! description only, and a test holds real answers to them. Members stand in alphabetical order, as in every
 //! canonical JSON of the house.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -200,7 +202,7 @@ pub struct AuthorityHealth {
     pub clock_offset_ms: i64,
     /// Code of the last failure since its last token; null when there was none.
     #[schema(required, example = "TSA.IMPRINT")]
-    pub error: Option<&'static str>,
+    pub error: Option<Cow<'static, str>>,
     /// Failures since its last token.
     pub failures: u32,
     /// Who runs it.

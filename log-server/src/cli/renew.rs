@@ -1,0 +1,126 @@
+//! `renew`: has the newest checkpoint stamped now, by a stopped log or by a running server.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anchorlog_client::durable::LockError;
+use anchorlog_proto::json::{self, Object, ReadLimits, Value};
+
+use super::Common;
+use super::error::CliError;
+use super::report::{Answer, Report};
+use super::serve::{has_log, key_of, open, start_logging};
+use crate::anchoring::{Anchoring, admin, authorities, options};
+use crate::config::Config;
+use crate::error::Error;
+use crate::metrics::Metrics;
+
+/// Have the newest checkpoint stamped now by all time-stamping authorities.
+///
+/// The token that comes of it vouches for every entry of the log, so receipts whose own token's certificates
+/// run out are given out again with the new one. A server does that by itself (anchoring.renew_before);
+/// this is for a log that is stopped, or for doing it at once. If the server runs it is asked to, with the
+/// authorities of its own configuration.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  log-server renew                                   the log in ./data
+  log-server --config /etc/anchorlog/log.toml renew")]
+pub(super) struct RenewArgs {}
+
+pub(super) fn run(common: &Common, _: &RenewArgs) -> Result<Answer, CliError> {
+    let config = common.config(None)?;
+    if !has_log(&config.log.data) {
+        return Err(CliError::NoLog { directory: config.log.data });
+    }
+    start_logging(&config.telemetry);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(CliError::Runtime)?;
+    let metrics = Metrics::new();
+    let (key, _) = key_of(&config)?;
+    let (round, running) = match open(&config, &key, metrics.clone()) {
+        Ok((log, running)) => {
+            let round = runtime.block_on(async {
+                let made = authorities(&config.anchoring, &config.log.data)?;
+                if made.all.is_empty() {
+                    return Err(CliError::NoAuthorities);
+                }
+                // Without the index the statements about the tokens can't be told from duplicates.
+                while !log.is_ready() && !log.has_failed() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                let options = options(&config.anchoring);
+                let (mut anchoring, _handle) =
+                    Anchoring::new(log.clone(), made.all, options, metrics)?;
+                Ok(admin::describe(&anchoring.once().await))
+            });
+            let closed = running.shut_down();
+            let round = round?;
+            closed?;
+            (round, false)
+        }
+        Err(CliError::Log(error)) if is_held(&error) => (ask(&config, &runtime)?, true),
+        Err(error) => return Err(error),
+    };
+    Ok(Answer::Report(report(&round, running)))
+}
+
+fn is_held(error: &Error) -> bool {
+    matches!(error, Error::Lock(LockError::Held { .. }))
+}
+
+/// Asks the server that runs on the directory.
+fn ask(config: &Config, runtime: &tokio::runtime::Runtime) -> Result<Object<'static>, CliError> {
+    let socket = config.log.data.join(admin::SOCKET);
+    let line = runtime
+        .block_on(admin::ask(&config.log.data))
+        .map_err(|source| CliError::Admin { socket: socket.clone(), source })?;
+    let limits = ReadLimits::DEFAULT.with_bytes(line.len());
+    let value = json::parse(line.trim_ascii_end(), &limits).ok();
+    value.and_then(|value| value.as_object().cloned()).map(Object::into_owned).ok_or_else(|| {
+        let source = std::io::ErrorKind::InvalidData.into();
+        CliError::Admin { socket, source }
+    })
+}
+
+fn report(round: &Object<'static>, running: bool) -> Report {
+    let text = |object: &Object<'_>, name: &str| {
+        object.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let list = |name: &str| -> Vec<Object<'static>> {
+        let items = round.get(name).and_then(Value::as_array).unwrap_or_default();
+        items.iter().filter_map(|item| item.as_object().cloned()).collect()
+    };
+    let size = round.get("size").and_then(Value::as_integer).unwrap_or_default();
+    let anchored = round.get("anchored") == Some(&Value::from(true));
+    // Writing into a String can't fail.
+    let mut out = String::new();
+    for stored in list("stored") {
+        let _ = writeln!(
+            out,
+            "{}: stamped {}, good until {}",
+            text(&stored, "operator"),
+            text(&stored, "gen_time"),
+            text(&stored, "expires")
+        );
+    }
+    for failed in list("failed") {
+        let (operator, code) = (text(&failed, "operator"), text(&failed, "code"));
+        let _ = writeln!(out, "{operator}: {} [{code}]", text(&failed, "message"));
+    }
+    let report = if anchored {
+        let _ = write!(out, "anchored: the checkpoint of {size} entries");
+        Report::done("renew", out)
+    } else if size == 0 {
+        Report::does_not_hold("renew", "not anchored: the log has no entries")
+    } else {
+        let _ = write!(out, "not anchored: too few authorities stamped the checkpoint of {size} entries");
+        Report::does_not_hold("renew", out)
+    };
+    let member = |name: &str| round.get(name).cloned().unwrap_or(Value::Null);
+    report
+        .with("anchored", anchored)
+        .with("failed", member("failed"))
+        .with("server_running", running)
+        .with("size", member("size"))
+        .with("stored", member("stored"))
+}

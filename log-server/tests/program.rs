@@ -23,6 +23,8 @@ use serde_json::Value;
 fn program(directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_log-server"));
     command.current_dir(directory).env_clear();
+    // The entries of a test are its own, unless it wants the development authority's among them.
+    command.env("ANCHORLOG_ANCHORING_INTERVAL", "1h");
     command
 }
 
@@ -51,7 +53,10 @@ struct Server {
 
 impl Server {
     fn start(directory: &Path, arguments: &[&str]) -> Self {
-        let mut command = program(directory);
+        Self::start_as(program(directory), arguments)
+    }
+
+    fn start_as(mut command: Command, arguments: &[&str]) -> Self {
         command.args(["--listen", "127.0.0.1:0", "--json"]).args(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
@@ -189,6 +194,61 @@ fn a_development_authority_stamps_and_is_found_again() {
     assert_eq!(roots[0], roots[1]);
     let (code, refused) = report(home.path(), &["dev-tsa", "--certificate-validity", "1s"]);
     assert_eq!((code, &refused["error"]["code"]), (2, &"CLI.DEV_TSA".into()));
+}
+
+#[test]
+fn a_log_without_configuration_is_anchored_by_itself_and_says_what_that_is_worth() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = program(home.path());
+    command.env("ANCHORLOG_ANCHORING_INTERVAL", "1s");
+    let server = Server::start_as(command, &[]);
+    assert_eq!(server.greeting["development_trust"], true);
+    let root = server.greeting["development_tsa"]["root"].as_str().unwrap();
+    assert!(home.path().join(root).is_file(), "{root}");
+    assert_eq!(server.get("/tsa/root.pem").0, 200);
+    server.submit('a');
+    let receipt = server.get("/v1/receipts/0?wait=anchored&timeout=60").1;
+    let receipt: Value = serde_json::from_str(&receipt).unwrap();
+    assert_eq!(receipt["state"], "anchored");
+    let size = receipt["proof"].as_str().unwrap().lines().find(|line| *line == "1");
+    assert_eq!(size, Some("1"), "{receipt}");
+    let shown: Value = serde_json::from_str(&server.get("/v1/checkpoints/1").1).unwrap();
+    assert_eq!(shown["timestamps"][0]["operator"], "development");
+    assert_eq!(shown["timestamps"][0]["token"], receipt["timestamps"][0]);
+    let ready: Value = serde_json::from_str(&server.get("/readyz").1).unwrap();
+    assert_eq!(ready["anchoring"]["authorities"][0]["error"], Value::Null);
+    assert!(server.get("/metrics").1.contains("anchorlog_anchored_size 1"));
+
+    // The statement about the token, and then one more for every renewal: by the server, and without it.
+    let (code, renewed) = report(home.path(), &["renew"]);
+    assert_eq!((code, &renewed["server_running"]), (0, &true.into()), "{renewed}");
+    assert_eq!((&renewed["size"], &renewed["anchored"]), (&2.into(), &true.into()), "{renewed}");
+    assert_eq!(server.stop(Signal::TERM), 0);
+    let (code, renewed) = report(home.path(), &["renew"]);
+    assert_eq!((code, &renewed["server_running"]), (0, &false.into()), "{renewed}");
+    assert_eq!(renewed["size"], 3);
+    assert_eq!(renewed["stored"][0]["operator"], "development");
+    let (code, check) = report(home.path(), &["fsck"]);
+    assert_eq!((code, &check["countersigned"]), (0, &3.into()), "{check}");
+    assert_eq!(check["size"], 4);
+
+    // It is off where somebody says so, and for a log with a name of its own.
+    let mut command = program(home.path());
+    command.env("ANCHORLOG_ANCHORING_DEV_TSA", "false");
+    let server = Server::start_as(command, &[]);
+    assert_eq!(server.greeting["development_tsa"], Value::Null);
+    assert_eq!(server.get("/tsa/root.pem").0, 404);
+    // What was stamped stays.
+    assert!(server.get("/v1/receipts/0").1.contains(r#""state":"anchored""#));
+    server.stop(Signal::TERM);
+    let named = ["--data", "named", "--origin", "example.com/log"];
+    let server = Server::start(home.path(), &named);
+    assert_eq!(server.greeting["development_tsa"], Value::Null);
+    server.stop(Signal::TERM);
+    let (code, nobody) = report(home.path(), &[&named[..], &["renew"]].concat());
+    assert_eq!((code, &nobody["error"]["code"]), (2, &"CLI.NO_AUTHORITIES".into()), "{nobody}");
+    let (code, nothing) = report(home.path(), &["--data", "nowhere", "renew"]);
+    assert_eq!((code, &nothing["error"]["code"]), (2, &"CLI.NO_LOG".into()), "{nothing}");
 }
 
 #[test]
@@ -378,7 +438,8 @@ fn documents_are_printed_as_they_are() {
     let example = text(&["config", "--example"]);
     fs::write(home.path().join("example.toml"), &example).unwrap();
     let in_force = text(&["--config", "example.toml", "config"]);
-    assert_eq!(text(&["config"]), in_force);
+    // Without a file one thing is different, and said.
+    assert_eq!(text(&["config"]).replace("dev_tsa = true", "dev_tsa = false"), in_force);
     assert!(in_force.contains("origin = \"localhost/anchorlog\""), "{in_force}");
     assert!(text(&["openapi"]).starts_with("{\n  \"openapi\""));
     assert!(text(&["completions", "bash"]).contains("log-server"));

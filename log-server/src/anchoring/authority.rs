@@ -94,7 +94,7 @@ mod tests {
         let received = SystemTime::UNIX_EPOCH + Duration::from_millis(100_500);
         let offset = |gen_time: &[u8]| {
             let Some(gen_time) = GenTime::parse(gen_time) else { return i64::MAX };
-            let round_trip = Duration::from_millis(2_000);
+            let round_trip = Duration::from_secs(2);
             let stamped = Stamped { token: vec![1], gen_time, expires: 0, received, round_trip };
             stamped.clock_offset_ms()
         };

@@ -29,8 +29,10 @@ impl Development {
 
     fn answer(&self, imprint: Imprint) -> Result<Stamped, StampFailure> {
         let mut octets = [0; 16];
-        getrandom::fill(&mut octets)
-            .map_err(|error| StampFailure { code: "CLIENT.SETUP".into(), text: error.to_string() })?;
+        getrandom::fill(&mut octets).map_err(|error| StampFailure {
+            code: "CLIENT.SETUP".into(),
+            text: error.to_string(),
+        })?;
         let request = TimestampRequest::new(imprint, Nonce::from_random(octets));
         let asked = self.tsa.now();
         let response = self.tsa.respond(&request.to_der(), asked);

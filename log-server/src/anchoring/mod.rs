@@ -32,9 +32,9 @@ pub(crate) mod testing;
 mod tests;
 
 pub use authority::{Authority, INTERNAL, LATE, StampFailure, Stamped, Stamping};
-pub use schedule::Rules;
-pub use status::{AuthorityStatus, Status};
 pub use development::Development;
 pub use remote::Remote;
+pub use schedule::Rules;
 pub use setup::{Authorities, SetupError, authorities, check, options};
+pub use status::{AuthorityStatus, Status};
 pub use task::{Anchoring, Handle, Options, Round, STORE_FAILED};

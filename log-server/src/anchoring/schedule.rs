@@ -130,7 +130,8 @@ impl Schedule {
                 due
             }
         });
-        let waited = waited.map(|due| self.not_before.map_or(due, |not_before| due.max(not_before)));
+        let waited =
+            waited.map(|due| self.not_before.map_or(due, |not_before| due.max(not_before)));
         match (waited, self.renewal(now, wall)) {
             (Some(waited), Some(renewal)) => Some(waited.min(renewal)),
             (waited, renewal) => waited.or(renewal),
@@ -157,7 +158,8 @@ impl Schedule {
         let Some(last) = self.last_renewal else { return Some(now) };
         let left = seconds(good_until.saturating_sub(wall));
         let pause = (left / 2).min(RENEWAL_PAUSE).max(self.rules.interval);
-        let pause = if left.is_zero() { RENEWAL_PAUSE.min(60 * self.rules.interval) } else { pause };
+        let pause =
+            if left.is_zero() { RENEWAL_PAUSE.min(60 * self.rules.interval) } else { pause };
         Some(last + pause)
     }
 

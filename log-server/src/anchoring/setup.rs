@@ -130,13 +130,14 @@ pub fn check(config: &AnchoringConfig) -> Result<(), SetupError> {
 
 fn remote(tsa: &TsaConfig, config: &AnchoringConfig) -> Result<Remote, SetupError> {
     let operator = || tsa.operator.clone();
-    let url: TsaUrl = tsa
-        .url
-        .parse()
-        .map_err(|source| SetupError::Address { operator: operator(), source })?;
+    let url: TsaUrl =
+        tsa.url.parse().map_err(|source| SetupError::Address { operator: operator(), source })?;
     let file = || tsa.roots.clone();
-    let bytes = read(&tsa.roots)
-        .map_err(|source| SetupError::File { operator: operator(), file: file(), source })?;
+    let bytes = read(&tsa.roots).map_err(|source| SetupError::File {
+        operator: operator(),
+        file: file(),
+        source,
+    })?;
     let roots = read_certificates(&bytes).map_err(|source| SetupError::Certificates {
         operator: operator(),
         file: file(),
@@ -150,10 +151,10 @@ fn remote(tsa: &TsaConfig, config: &AnchoringConfig) -> Result<Remote, SetupErro
     }
     let mut asked = None;
     if !tsa.policy.is_empty() {
-        let policy: ObjectIdentifier = tsa.policy.parse().map_err(|_| SetupError::Policy {
-            operator: operator(),
-            policy: tsa.policy.clone(),
-        })?;
+        let policy: ObjectIdentifier = tsa
+            .policy
+            .parse()
+            .map_err(|_| SetupError::Policy { operator: operator(), policy: tsa.policy.clone() })?;
         trust = trust.under_policies(vec![policy]);
         asked = Some(policy);
     }

@@ -83,7 +83,9 @@ impl Authority for Scripted {
                         round_trip: Duration::from_secs(1),
                     })
                 }
-                Answer::Refuse(code) => Err(StampFailure { code: code.into(), text: "as scripted".to_owned() }),
+                Answer::Refuse(code) => {
+                    Err(StampFailure { code: code.into(), text: "as scripted".to_owned() })
+                }
                 Answer::Hang => std::future::pending().await,
                 Answer::Panic => {
                     #[allow(clippy::panic, reason = "the script asks for one")]

@@ -54,15 +54,12 @@ async fn open(directory: &Path, quorum: usize) -> (Log, Running) {
 }
 
 fn options() -> Options {
-    let rules = Rules {
-        interval: INTERVAL,
-        after_entries: 0,
-        renew_before: Duration::from_secs(3600),
-    };
+    let rules =
+        Rules { interval: INTERVAL, after_entries: 0, renew_before: Duration::from_hours(1) };
     Options {
         rules,
         timeout: Duration::from_millis(300),
-        clock_skew: Duration::from_secs(60),
+        clock_skew: Duration::from_mins(1),
         clock: Clock::system(),
     }
 }
@@ -99,7 +96,8 @@ impl World {
         options: Options,
     ) -> Self {
         let metrics = Metrics::new();
-        let asked = authorities.iter().map(|one| Arc::clone(one) as Arc<dyn Authority>).collect();
+        let asked = authorities.iter().map(|one| -> Arc<dyn Authority> { Arc::<A>::clone(one) });
+        let asked = asked.collect();
         let made = Anchoring::new(log.clone(), asked, options, metrics.clone());
         let (anchoring, handle) = made.unwrap();
         let (stop, stopped) = watch::channel(false);
@@ -144,7 +142,8 @@ fn receipt(log: &Log, index: u64, now: i64) -> Receipt {
     let verified = receipt.proof.checkpoint().verify(log.key()).unwrap();
     let checkpoint = verified.checkpoint();
     let hashes = receipt.proof.hashes();
-    inclusion::verify(index, checkpoint.size, &receipt.leaf_hash, hashes, &checkpoint.root).unwrap();
+    inclusion::verify(index, checkpoint.size, &receipt.leaf_hash, hashes, &checkpoint.root)
+        .unwrap();
     assert_eq!(Receipt::parse(&receipt.to_json().unwrap()).unwrap(), receipt);
     receipt
 }
@@ -176,7 +175,8 @@ async fn one_token_anchors_ten_thousand_entries_and_an_idle_log_rests() {
     assert_eq!((size_of(&first), first.timestamps.len()), (10_000, 1));
     // The token stamps the very note that the receipt carries.
     let note = first.proof.checkpoint().to_bytes();
-    let stamped = format!("over sha256:{}", Digest::of(&note).to_string().trim_start_matches("sha256:"));
+    let stamped =
+        format!("over sha256:{}", Digest::of(&note).to_string().trim_start_matches("sha256:"));
     assert!(String::from_utf8_lossy(&first.timestamps[0]).ends_with(&stamped), "{stamped}");
     for index in 1..10_000 {
         let receipt = receipt(&world.log, index, now);
@@ -287,12 +287,14 @@ async fn authorities_that_hang_fail_or_break_hold_nobody_up() {
     let lying = Scripted::new("lying", [Answer::Refuse("TSA.IMPRINT"), GOOD]);
     let broken = Scripted::new("broken", [Answer::Panic, GOOD]);
     let good = Scripted::new("good", [GOOD]);
-    let world =
-        World::open(&directory, 1, &[&hanging, &lying, &broken, &good]).await;
+    let world = World::open(&directory, 1, &[&hanging, &lying, &broken, &good]).await;
     submit(&world.log, 0..1).await;
     let begun = Instant::now();
     world.anchored(0).await;
-    assert!(begun.elapsed() < Duration::from_millis(290), "the good token waits for the hanging one");
+    assert!(
+        begun.elapsed() < Duration::from_millis(290),
+        "the good token waits for the hanging one"
+    );
     // The round still waits for the one that hangs; the log doesn't.
     for number in 1..20 {
         submit(&world.log, number..number + 1).await;
@@ -303,8 +305,12 @@ async fn authorities_that_hang_fail_or_break_hold_nobody_up() {
     let codes: Vec<_> = states.iter().map(|state| state.error.as_deref()).collect();
     assert_eq!(codes, [Some(LATE), Some("TSA.IMPRINT"), Some("ANCHOR.INTERNAL"), None]);
     assert!(states[0].last_token.is_none() && states[3].last_token.is_some());
-    assert!(world.measures("anchorlog_anchor_attempts_total{operator=\"lying\",outcome=\"failed\"} 1"));
-    assert!(world.measures("anchorlog_anchor_attempts_total{operator=\"good\",outcome=\"stored\"} 1"));
+    assert!(
+        world.measures("anchorlog_anchor_attempts_total{operator=\"lying\",outcome=\"failed\"} 1")
+    );
+    assert!(
+        world.measures("anchorlog_anchor_attempts_total{operator=\"good\",outcome=\"stored\"} 1")
+    );
     // The gaps close with a checkpoint that comes later.
     for number in 20.. {
         submit(&world.log, number..number + 1).await;
@@ -408,7 +414,7 @@ async fn renewing_on_demand_stamps_what_is_newest() {
     let directory = tempfile::tempdir().unwrap();
     let authority = Scripted::new("a", [GOOD]);
     let slow = Options {
-        rules: Rules { interval: Duration::from_secs(3600), ..options().rules },
+        rules: Rules { interval: Duration::from_hours(1), ..options().rules },
         ..options()
     };
     let world = World::with(&directory, 1, &[&authority], slow).await;

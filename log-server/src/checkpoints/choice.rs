@@ -27,9 +27,8 @@ pub(super) fn one_each(rows: &[Row], now: i64) -> Vec<&Row> {
         let room = chosen.len() < MAX_OPERATORS;
         match chosen.iter_mut().find(|known| known.operator == row.operator) {
             Some(known) if known.expires < now => *known = row,
-            Some(_) => {}
             None if room => chosen.push(row),
-            None => {}
+            _ => {}
         }
     }
     chosen

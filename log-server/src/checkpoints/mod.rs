@@ -22,5 +22,5 @@ mod tests;
 pub use choice::{Countersigned, MAX_OPERATORS};
 pub use record::{MAX_OPERATOR_BYTES, StoredToken};
 pub(crate) use segment::FOLDER;
-pub use store::{CheckpointStore, Newest};
 pub(crate) use store::examine;
+pub use store::{CheckpointStore, Newest};

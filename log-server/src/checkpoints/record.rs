@@ -230,7 +230,8 @@ mod tests {
             (1, 1, 0),
         ] {
             let operator = "o".repeat(operator);
-            let long = StoredToken { operator, note: vec![0; note], token: vec![0; bytes], ..token() };
+            let long =
+                StoredToken { operator, note: vec![0; note], token: vec![0; bytes], ..token() };
             assert_eq!(Record::Token(long).write(&mut out), None);
         }
         assert!(out.is_empty());

@@ -71,8 +71,8 @@ pub(super) fn walk(
 pub(super) fn read(directory: &Path, number: u64, row: &Row) -> Result<StoredToken, StorageError> {
     let path = path_of(directory, number);
     let mut bytes = vec![0; row.length];
-    let file = File::open(&path)
-        .map_err(|source| DurableError::new(&path, Operation::Open, source))?;
+    let file =
+        File::open(&path).map_err(|source| DurableError::new(&path, Operation::Open, source))?;
     file.read_exact_at(&mut bytes, row.offset)
         .map_err(|source| DurableError::new(&path, Operation::Read, source))?;
     match read_record(&bytes) {

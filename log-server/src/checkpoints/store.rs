@@ -239,7 +239,12 @@ impl CheckpointStore {
 
     /// The first checkpoint that covers `index` and that a quorum vouches for at `now`; else the first that
     /// a quorum has ever stamped. Both among the first [`MAX_PROBED`].
-    fn earliest(&self, state: &mut State, index: u64, now: i64) -> Result<Option<Found>, StorageError> {
+    fn earliest(
+        &self,
+        state: &mut State,
+        index: u64,
+        now: i64,
+    ) -> Result<Option<Found>, StorageError> {
         let mut stamped = None;
         let mut probed = 0;
         let from = state.segments.partition_point(|(_, first)| *first <= index).saturating_sub(1);

@@ -197,7 +197,10 @@ fn segments_begin_between_checkpoints_and_are_searched_as_one() {
         }
         assert_eq!(anchored(&store, 600), None);
         assert_eq!(store.list(u64::MAX, 100).unwrap().len(), 60);
-        assert_eq!(store.list(305, 3).unwrap().iter().map(|c| c.size).collect::<Vec<_>>(), [300, 290, 280]);
+        assert_eq!(
+            store.list(305, 3).unwrap().iter().map(|c| c.size).collect::<Vec<_>>(),
+            [300, 290, 280]
+        );
         assert!(store.unlogged().is_empty());
     }
 }

@@ -73,9 +73,7 @@ impl Common {
     /// File, environment and flags, in that order, checked.
     fn config(&self, listen: Option<SocketAddr>) -> Result<Config, CliError> {
         let environment: Vec<(String, String)> = std::env::vars_os()
-            .filter_map(|(name, value)| {
-                Some((name.into_string().ok()?, value.into_string().ok()?))
-            })
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let mut config = Config::load(self.config.as_deref(), environment.iter().cloned())?;
         if let Some(data) = &self.data {

@@ -18,7 +18,7 @@ use crate::metrics::Metrics;
 /// Have the newest checkpoint stamped now by all time-stamping authorities.
 ///
 /// The token that comes of it vouches for every entry of the log, so receipts whose own token's certificates
-/// run out are given out again with the new one. A server does that by itself (anchoring.renew_before);
+/// run out are given out again with the new one. A server does that by itself in time;
 /// this is for a log that is stopped, or for doing it at once. If the server runs it is asked to, with the
 /// authorities of its own configuration.
 #[derive(Debug, clap::Args)]
@@ -113,7 +113,10 @@ fn report(round: &Object<'static>, running: bool) -> Report {
     } else if size == 0 {
         Report::does_not_hold("renew", "not anchored: the log has no entries")
     } else {
-        let _ = write!(out, "not anchored: too few authorities stamped the checkpoint of {size} entries");
+        let _ = write!(
+            out,
+            "not anchored: too few authorities stamped the checkpoint of {size} entries"
+        );
         Report::does_not_hold("renew", out)
     };
     let member = |name: &str| round.get(name).cloned().unwrap_or(Value::Null);

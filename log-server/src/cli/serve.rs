@@ -20,9 +20,7 @@ use super::keygen::name;
 use super::report::{Answer, Form, Report, count};
 use crate::access::Access;
 use crate::anchoring::admin::{Admin, SOCKET};
-use crate::anchoring::{
-    Anchoring, Authorities, Handle, authorities, options as anchoring_options,
-};
+use crate::anchoring::{Anchoring, Authorities, Handle, authorities, options as anchoring_options};
 use crate::config::{Config, DEFAULT_ORIGIN, LogFormat, TelemetryConfig};
 use crate::dev_tsa::{self, DevTsa, STAMP_PATH, WARNING};
 use crate::http::serve::serve;

@@ -55,7 +55,8 @@ impl AnchoringConfig {
     /// Checks every value against its bounds.
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         let (second, minutes) = (Span::from_secs(1), Span::from_secs(600));
-        let (never, day, year) = (Span::from_secs(0), Span::from_secs(86_400), Span::from_secs(366 * 86_400));
+        let (never, day, year) =
+            (Span::from_secs(0), Span::from_secs(86_400), Span::from_secs(366 * 86_400));
         bounded("anchoring.interval", &self.interval, &second, &day)?;
         bounded("anchoring.after_entries", &self.after_entries, &0, &1_000_000_000)?;
         bounded("anchoring.quorum", &self.quorum, &1, &MAX_OPERATORS)?;

@@ -37,7 +37,9 @@ pub enum ConfigError {
     #[error("access.mode is \"keys\", but there is no [[access.keys]] block: nobody could submit")]
     NoKeys,
     /// A quorum that can never be.
-    #[error("anchoring.quorum is {quorum}, but there are only {operators} operators of authorities")]
+    #[error(
+        "anchoring.quorum is {quorum}, but there are only {operators} operators of authorities"
+    )]
     Quorum {
         /// Operators wanted.
         quorum: usize,

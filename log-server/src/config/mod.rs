@@ -200,7 +200,12 @@ mod tests {
         let written: toml::Table = toml::from_str(EXAMPLE).unwrap();
         let defaults: toml::Table = toml::from_str(&Config::default().to_toml()).unwrap();
         for (section, keys) in &defaults {
-            for key in keys.as_table().unwrap().keys().filter(|key| !["keys", "tsa"].contains(&key.as_str())) {
+            for key in keys
+                .as_table()
+                .unwrap()
+                .keys()
+                .filter(|key| !["keys", "tsa"].contains(&key.as_str()))
+            {
                 assert!(
                     written[section].get(key).is_some(),
                     "{section}.{key} is not in the example"
@@ -216,12 +221,22 @@ mod tests {
             .map(|line| {
                 let bare = line.strip_prefix("# ").unwrap_or(line);
                 let is_block = [
-                    "[[access.keys]]", "name = ", "key = ", "rate = ", "burst = ",
-                    "[[anchoring.tsa]]", "operator = ", "url = ", "roots = ", "policy = ",
-                    "require_accuracy = ", "allow = ", "window = ",
+                    "[[access.keys]]",
+                    "name = ",
+                    "key = ",
+                    "rate = ",
+                    "burst = ",
+                    "[[anchoring.tsa]]",
+                    "operator = ",
+                    "url = ",
+                    "roots = ",
+                    "policy = ",
+                    "require_accuracy = ",
+                    "allow = ",
+                    "window = ",
                 ]
-                    .iter()
-                    .any(|start| bare.starts_with(start));
+                .iter()
+                .any(|start| bare.starts_with(start));
                 if is_block { format!("{bare}\n") } else { format!("{line}\n") }
             })
             .collect();
@@ -326,7 +341,7 @@ mod tests {
             let error = config.validate().unwrap_err();
             assert!(matches!(error, ConfigError::Tsa { .. }), "{to}: {error}");
         }
-        let many = format!("{{operator = \"o\", url = \"u\", roots = \"r\"}},").repeat(11);
+        let many = "{operator = \"o\", url = \"u\", roots = \"r\"},".repeat(11);
         let many = Config::from_toml(&format!("anchoring.tsa = [{many}]")).unwrap();
         assert!(matches!(many.validate(), Err(ConfigError::Bounds { .. })));
     }

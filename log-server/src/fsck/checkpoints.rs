@@ -75,9 +75,7 @@ fn check_note(
     }
     // What only the journal has is hashed when the journal is checked.
     let stored = merkle::root(&TileNodes(objects), checkpoint.size);
-    if checkpoint.size <= objects.size()
-        && stored.ok() != Some(checkpoint.root)
-    {
+    if checkpoint.size <= objects.size() && stored.ok() != Some(checkpoint.root) {
         return Err(Fault::Root);
     }
     Ok(())

@@ -66,7 +66,10 @@ pub(super) async fn countersigned(
 pub(super) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     let (below, limit) = {
         let query = Query::read(uri.query(), &["below", "limit"])?;
-        (query.number("below")?.unwrap_or(u64::MAX), query.number("limit")?.unwrap_or(DEFAULT_LIMIT))
+        (
+            query.number("below")?.unwrap_or(u64::MAX),
+            query.number("limit")?.unwrap_or(DEFAULT_LIMIT),
+        )
     };
     let limit = usize::try_from(limit).ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
     let Some(limit) = limit else {

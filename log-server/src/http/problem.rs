@@ -307,9 +307,7 @@ impl Code {
             | Self::NotAnchored
             | Self::Overloaded
             | Self::ReadOnly
-            | Self::Stopping => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            | Self::Stopping => StatusCode::SERVICE_UNAVAILABLE,
             Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
         }
     }

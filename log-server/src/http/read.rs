@@ -173,7 +173,9 @@ pub(super) async fn log_info(State(app): State<Arc<App>>, uri: Uri) -> Result<Re
 pub(super) fn grown_receipt(app: &App, index: u64) -> Result<(Vec<u8>, ReceiptState), Problem> {
     let mut found = None;
     match app.log.checkpoints().anchored(index, Clock::system().unix_seconds()) {
-        Ok(Some(countersigned)) => found = app.log.anchored_receipt(index, countersigned).transpose(),
+        Ok(Some(countersigned)) => {
+            found = app.log.anchored_receipt(index, countersigned).transpose();
+        }
         Ok(None) => {}
         // Tokens that can't be read are no reason to withhold what the log itself says.
         Err(error) => tracing::error!(%error, index, "an anchored checkpoint can't be read"),

@@ -32,9 +32,7 @@ impl Log {
     pub async fn anchored(&self, index: u64) {
         let mut newest = self.0.checkpoints.newest();
         // The sender lives as long as this handle.
-        let _ = newest
-            .wait_for(|newest| newest.is_some_and(|newest| newest.size > index))
-            .await;
+        let _ = newest.wait_for(|newest| newest.is_some_and(|newest| newest.size > index)).await;
     }
 
     /// What a token over the published checkpoint stamps: the note with only the log's own signature.

@@ -55,8 +55,11 @@ impl AnchoringMetrics {
     /// Sets by how much an operator's clock is ahead of ours, in milliseconds.
     pub fn set_clock_offset(&self, operator: &str, milliseconds: i64) {
         // Beyond 24 days it saturates, which says as much.
-        let milliseconds = i32::try_from(milliseconds)
-            .unwrap_or(if milliseconds < 0 { i32::MIN } else { i32::MAX });
+        let milliseconds = i32::try_from(milliseconds).unwrap_or(if milliseconds < 0 {
+            i32::MIN
+        } else {
+            i32::MAX
+        });
         self.clock_offset.get_or_create(&label(operator)).set(f64::from(milliseconds) / 1000.0);
     }
 

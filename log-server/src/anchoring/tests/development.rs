@@ -24,8 +24,9 @@ fn authority(directory: &TempDir) -> (Arc<DevTsa>, Arc<Development>, Arc<AtomicU
     let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     let hands = Arc::new(AtomicU64::new(since_epoch.as_secs()));
     let read = Arc::clone(&hands);
-    let clock =
-        Clock::of(move || SystemTime::UNIX_EPOCH + Duration::from_secs(read.load(Ordering::SeqCst)));
+    let clock = Clock::of(move || {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(read.load(Ordering::SeqCst))
+    });
     let certificate_validity = Duration::from_secs(HOUR);
     let options = DevTsaOptions { certificate_validity, clock, ..DevTsaOptions::default() };
     let tsa = Arc::new(DevTsa::open(&directory.path().join("tsa"), options).unwrap());
@@ -34,11 +35,7 @@ fn authority(directory: &TempDir) -> (Arc<DevTsa>, Arc<Development>, Arc<AtomicU
 }
 
 /// Judges the token of a receipt: over its own checkpoint's note, under this root.
-fn judge(
-    receipt: &Receipt,
-    trust: TrustEntry,
-    at: GenTime,
-) -> Result<VerifiedToken, TokenFailure> {
+fn judge(receipt: &Receipt, trust: TrustEntry, at: GenTime) -> Result<VerifiedToken, TokenFailure> {
     let note = receipt.proof.checkpoint().to_bytes();
     let expected = Expected::over(Imprint::of_digest(&Digest::of(&note)));
     let rules = TokenRules::at(at);
@@ -55,8 +52,9 @@ async fn a_receipt_outlives_the_certificate_of_its_token() {
     let (tsa, development, hands) = authority(&directory);
     let begun = i64::try_from(hands.load(Ordering::SeqCst)).unwrap();
     let read = Arc::clone(&hands);
-    let clock =
-        Clock::of(move || SystemTime::UNIX_EPOCH + Duration::from_secs(read.load(Ordering::SeqCst)));
+    let clock = Clock::of(move || {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(read.load(Ordering::SeqCst))
+    });
     let rules = Rules { renew_before: Duration::from_secs(HOUR / 10), ..options().rules };
     // Looks at the clock come with entries here, not by the hour.
     let options = Options { rules, clock, ..options() };
@@ -100,8 +98,9 @@ async fn a_server_renews_by_itself_when_the_time_comes() {
     let directory = tempfile::tempdir().unwrap();
     let (_, development, hands) = authority(&directory);
     let read = Arc::clone(&hands);
-    let clock =
-        Clock::of(move || SystemTime::UNIX_EPOCH + Duration::from_secs(read.load(Ordering::SeqCst)));
+    let clock = Clock::of(move || {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(read.load(Ordering::SeqCst))
+    });
     let rules = Rules { renew_before: Duration::from_secs(HOUR / 10), ..options().rules };
     let options = Options { rules, clock, ..options() };
     let world = World::with(&directory, 1, &[&development], options.clone()).await;
@@ -157,7 +156,8 @@ async fn fsck_holds_tokens_to_the_checkpoints_they_stamp() {
         SignedCheckpoint::sign(&checkpoint, signer).unwrap().to_bytes()
     };
     let last = log.snapshot().size().get();
-    let newest = StoredToken { size: last, note: log.note_to_stamp(&log.snapshot()).unwrap(), ..first };
+    let newest =
+        StoredToken { size: last, note: log.note_to_stamp(&log.snapshot()).unwrap(), ..first };
     let wrong = [
         (newest.clone(), "FSCK.TOKEN"),
         (StoredToken { token: b"no token".to_vec(), ..newest.clone() }, "FSCK.TOKEN"),

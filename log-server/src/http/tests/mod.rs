@@ -76,13 +76,22 @@ impl World {
         let access = Access::new(&config.access).unwrap();
         let mut app = App::new(log.clone(), access, metrics.clone(), &config, stopped.clone());
         if !authorities.is_empty() {
-            let asked = authorities.iter().map(|one| Arc::clone(one) as Arc<dyn Authority>).collect();
+            let asked = authorities
+                .iter()
+                .map(|one| -> Arc<dyn Authority> { Arc::<Scripted>::clone(one) })
+                .collect();
             let options = anchoring_options(&config.anchoring);
             let (task, handle) = Anchoring::new(log.clone(), asked, options, metrics).unwrap();
             app = app.with_anchoring(handle.status);
             tokio::spawn(task.run(stopped));
         }
-        Self { router: router(Arc::new(app)), log, stop, running: Some(running), _directory: directory }
+        Self {
+            router: router(Arc::new(app)),
+            log,
+            stop,
+            running: Some(running),
+            _directory: directory,
+        }
     }
 
     async fn send(&self, request: Request) -> Answer {

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::checkpoints::Newest;
+
 /// The rules of the configuration.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Rules {
@@ -42,14 +44,15 @@ pub(super) struct Schedule {
     last_round: Option<Instant>,
     /// No round before that, whatever waits.
     not_before: Option<Instant>,
-    /// Until when the newest token is good, Unix seconds.
-    good_until: Option<i64>,
+    /// The newest anchored checkpoint.
+    newest: Option<Newest>,
     last_renewal: Option<Instant>,
 }
 
 impl Schedule {
-    /// A log of `size` entries of which `covered` are anchored by tokens that are good for some time.
-    pub(super) fn new(rules: Rules, covered: u64, good_until: Option<i64>) -> Self {
+    /// A log whose newest anchored checkpoint is this one.
+    pub(super) fn new(rules: Rules, newest: Option<Newest>) -> Self {
+        let covered = newest.map_or(0, |newest| newest.size);
         Self {
             rules,
             covered,
@@ -58,7 +61,7 @@ impl Schedule {
             waiting_since: None,
             last_round: None,
             not_before: None,
-            good_until,
+            newest,
             last_renewal: None,
         }
     }
@@ -77,11 +80,11 @@ impl Schedule {
         self.look(now);
     }
 
-    /// A quorum has stamped the checkpoint of `size`.
-    pub(super) fn anchored(&mut self, size: u64, good_until: i64, now: Instant) {
-        self.covered = size;
-        self.own = self.own.split_off(&size);
-        self.good_until = Some(good_until);
+    /// A quorum has stamped a checkpoint.
+    pub(super) fn anchored(&mut self, newest: Newest, now: Instant) {
+        self.covered = newest.size;
+        self.own = self.own.split_off(&newest.size);
+        self.newest = Some(newest);
         // What came since then waits from now on.
         self.waiting_since = None;
         self.look(now);
@@ -139,32 +142,31 @@ impl Schedule {
     }
 
     /// Whether the newest token has to be renewed.
-    pub(super) fn renewal_is_due(&self, wall: i64) -> bool {
-        self.good_until.is_some_and(|end| wall >= end.saturating_sub(self.renew_before_s()))
+    fn renewal_is_due(&self, wall: i64) -> bool {
+        self.newest.is_some_and(|newest| wall >= self.renew_at(newest))
+    }
+
+    /// When to renew a token: `renew_before` its end, but in the last third of its life in any case, so that
+    /// certificates that are shorter-lived than that aren't renewed all the time.
+    fn renew_at(&self, newest: Newest) -> i64 {
+        let before = i64::try_from(self.rules.renew_before.as_secs()).unwrap_or(i64::MAX);
+        let third = newest.good_until.saturating_sub(newest.stamped).max(0) / 3;
+        newest.good_until.saturating_sub(before.min(third))
     }
 
     /// When to renew, or to look again whether to. What an authority gives may run out no later than what
-    /// there is, if it still uses the same certificate; so the tries come at half of the time left, and then
-    /// half of that, and never faster than rounds do.
+    /// there is, if it still uses the same certificate; so the tries come at ever shorter times, but never
+    /// faster than rounds do.
     fn renewal(&self, now: Instant, wall: i64) -> Option<Instant> {
-        let good_until = self.good_until?;
-        if self.size == 0 {
-            return None;
-        }
+        let newest = self.newest?;
         if !self.renewal_is_due(wall) {
-            let left = good_until.saturating_sub(self.renew_before_s()).saturating_sub(wall);
+            let left = self.renew_at(newest).saturating_sub(wall);
             return Some(now + seconds(left).min(RENEWAL_PAUSE));
         }
         let Some(last) = self.last_renewal else { return Some(now) };
-        let left = seconds(good_until.saturating_sub(wall));
-        let pause = (left / 2).min(RENEWAL_PAUSE).max(self.rules.interval);
-        let pause =
-            if left.is_zero() { RENEWAL_PAUSE.min(60 * self.rules.interval) } else { pause };
-        Some(last + pause)
-    }
-
-    fn renew_before_s(&self) -> i64 {
-        i64::try_from(self.rules.renew_before.as_secs()).unwrap_or(i64::MAX)
+        let left = seconds(newest.good_until.saturating_sub(wall));
+        let pause = if left.is_zero() { RENEWAL_PAUSE } else { left / 2 };
+        Some(last + pause.min(RENEWAL_PAUSE).max(self.rules.interval))
     }
 
     fn look(&mut self, now: Instant) {
@@ -186,6 +188,11 @@ mod tests {
 
     const S: Duration = Duration::from_secs(1);
 
+    /// The checkpoint of `size`, stamped at 0 and good for some time.
+    fn newest(size: u64, good_until: i64) -> Newest {
+        Newest { size, good_until, stamped: 0 }
+    }
+
     fn rules(after_entries: u64) -> Rules {
         Rules { interval: 10 * S, after_entries, renew_before: 100 * S }
     }
@@ -193,14 +200,14 @@ mod tests {
     #[test]
     fn entries_wait_for_the_interval_and_their_own_statements_for_nothing() {
         let start = Instant::now();
-        let mut schedule = Schedule::new(rules(0), 0, None);
+        let mut schedule = Schedule::new(rules(0), None);
         assert_eq!(schedule.due(start, 0), None);
         schedule.grown(3, start + S);
         schedule.grown(5, start + 4 * S);
         assert_eq!(schedule.due(start + 4 * S, 0), Some(start + 11 * S));
         schedule.round_begins(start + 11 * S, 0);
         schedule.grown(6, start + 12 * S);
-        schedule.anchored(5, 10_000, start + 12 * S);
+        schedule.anchored(newest(5, 10_000), start + 12 * S);
         // One came meanwhile and waits for its own interval.
         assert_eq!((schedule.waiting(), schedule.waiting_since()), (1, Some(start + 12 * S)));
         schedule.round_ended(false, start + 12 * S);
@@ -208,7 +215,7 @@ mod tests {
         schedule.grown(7, start + 12 * S);
         schedule.own_statement(6, start + 12 * S);
         assert_eq!(schedule.waiting(), 1);
-        schedule.anchored(6, 10_000, start + 23 * S);
+        schedule.anchored(newest(6, 10_000), start + 23 * S);
         // What is left is the statement of the token.
         assert_eq!((schedule.waiting(), schedule.waiting_since()), (0, None));
         assert!(schedule.counts());
@@ -217,7 +224,7 @@ mod tests {
     #[test]
     fn an_idle_log_is_never_stamped_again() {
         let start = Instant::now();
-        let mut schedule = Schedule::new(rules(1), 5, Some(1_000_000));
+        let mut schedule = Schedule::new(rules(1), Some(newest(5, 1_000_000)));
         schedule.grown(6, start);
         schedule.own_statement(5, start);
         for hours in 0..100 {
@@ -230,13 +237,13 @@ mod tests {
     #[test]
     fn many_entries_do_not_wait_but_leave_a_pause() {
         let start = Instant::now();
-        let mut schedule = Schedule::new(rules(100), 0, None);
+        let mut schedule = Schedule::new(rules(100), None);
         schedule.grown(99, start);
         assert_eq!(schedule.due(start, 0), Some(start + 10 * S));
         schedule.grown(100, start + S);
         assert_eq!(schedule.due(start + S, 0), Some(start + S));
         schedule.round_begins(start + S, 0);
-        schedule.anchored(100, 10_000, start + S);
+        schedule.anchored(newest(100, 10_000), start + S);
         schedule.round_ended(false, start + S);
         schedule.grown(900, start + S);
         assert_eq!(schedule.due(start + S, 0), Some(start + 2 * S));
@@ -245,7 +252,7 @@ mod tests {
     #[test]
     fn a_round_without_a_quorum_is_repeated_after_the_interval() {
         let start = Instant::now();
-        let mut schedule = Schedule::new(rules(0), 0, None);
+        let mut schedule = Schedule::new(rules(0), None);
         schedule.grown(1, start);
         schedule.round_begins(start + 10 * S, 0);
         schedule.round_ended(true, start + 12 * S);
@@ -258,29 +265,42 @@ mod tests {
     #[test]
     fn renewal_comes_before_the_end_and_does_not_hammer() {
         let start = Instant::now();
-        let mut schedule = Schedule::new(rules(0), 5, Some(1_000));
+        let mut schedule = Schedule::new(rules(0), Some(newest(5, 1_000)));
         schedule.grown(5, start);
         assert_eq!(schedule.due(start, 700), Some(start + 200 * S));
         assert!(!schedule.renewal_is_due(899) && schedule.renewal_is_due(900));
         assert_eq!(schedule.due(start, 900), Some(start));
         schedule.round_begins(start, 900);
-        // The authority's certificate is still the old one.
-        schedule.anchored(5, 1_000, start);
+        // Nobody answered.
         assert_eq!(schedule.due(start, 900), Some(start + 50 * S));
-        schedule.round_begins(start + 50 * S, 950);
-        assert_eq!(schedule.due(start + 50 * S, 950), Some(start + 75 * S));
+        // The authority's certificate is still the old one: a third of what is left.
+        schedule.anchored(Newest { stamped: 910, ..newest(5, 1_000) }, start + 10 * S);
+        assert_eq!(schedule.due(start + 10 * S, 910), Some(start + 70 * S));
+        schedule.round_begins(start + 70 * S, 970);
+        assert_eq!(schedule.due(start + 70 * S, 970), Some(start + 85 * S));
+        // Never faster than rounds.
         schedule.round_begins(start + 95 * S, 995);
         assert_eq!(schedule.due(start + 95 * S, 995), Some(start + 105 * S));
         // Too late: it goes on at a slow pace.
-        assert_eq!(schedule.due(start + 105 * S, 1_005), Some(start + 95 * S + 600 * S));
+        assert_eq!(schedule.due(start + 105 * S, 1_005), Some(start + 95 * S + RENEWAL_PAUSE));
         // A new certificate at last.
-        schedule.anchored(5, 100_000, start + 106 * S);
+        schedule.anchored(newest(5, 100_000), start + 106 * S);
         assert_eq!(schedule.due(start, 1_006), Some(start + RENEWAL_PAUSE));
+    }
+
+    #[test]
+    fn certificates_of_hours_are_renewed_in_their_last_third() {
+        let start = Instant::now();
+        let rules = Rules { renew_before: 1_000_000 * S, ..rules(0) };
+        let mut schedule = Schedule::new(rules, Some(newest(5, 3_000)));
+        schedule.grown(5, start);
+        assert_eq!(schedule.due(start, 0), Some(start + 2_000 * S));
+        assert_eq!(schedule.due(start, 2_000), Some(start));
     }
 
     #[test]
     fn nothing_is_renewed_before_there_is_something() {
         let start = Instant::now();
-        assert_eq!(Schedule::new(rules(0), 0, None).due(start, 1_000), None);
+        assert_eq!(Schedule::new(rules(0), None).due(start, 1_000), None);
     }
 }

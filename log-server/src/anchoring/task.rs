@@ -1,6 +1,6 @@
 //! The task: waits until a round is due, holds it, and keeps what came of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -108,14 +108,11 @@ impl Anchoring {
             metrics.anchoring().begin(&known.operator, known.last_token);
         }
         let newest = *checkpoints.newest().borrow();
-        let (covered, good_until) =
-            newest.map_or((0, None), |newest| (newest.size, Some(newest.good_until)));
-        let mut schedule = Schedule::new(options.rules, covered, good_until);
+        let mut schedule = Schedule::new(options.rules, newest);
         let now = Instant::now();
-        if let Some((_, digests)) = checkpoints.last() {
-            for index in own_statements(&log, covered, &digests)? {
-                schedule.own_statement(index, now);
-            }
+        let covered = newest.map_or(0, |newest| newest.size);
+        for index in own_statements(&log, covered, &checkpoints.digests_from(covered))? {
+            schedule.own_statement(index, now);
         }
         if let Some(newest) = newest {
             metrics.anchoring().set_anchored(newest.size, newest.good_until);
@@ -302,7 +299,7 @@ impl Anchoring {
         let newest = *self.log.checkpoints().newest().borrow();
         if let Some(newest) = newest.filter(|newest| newest.size == round.size) {
             round.anchored = true;
-            self.schedule.anchored(newest.size, newest.good_until, now);
+            self.schedule.anchored(newest, now);
             self.metrics.anchoring().set_anchored(newest.size, newest.good_until);
         }
         self.schedule.round_ended(!round.stored.is_empty() && !round.anchored, now);
@@ -395,7 +392,11 @@ fn check_clock(operator: &str, stamped: &Stamped, options: &Options, metrics: &M
 
 /// The log's own statements about the tokens of these digests, among the first entries from `covered` on.
 /// There are more entries only where others have written too, and then it doesn't matter.
-fn own_statements(log: &Log, covered: u64, digests: &[Digest]) -> Result<Vec<u64>, Error> {
+fn own_statements(
+    log: &Log,
+    covered: u64,
+    digests: &BTreeSet<Digest>,
+) -> Result<Vec<u64>, Error> {
     let mut own = Vec::new();
     let end = log.snapshot().size().get().min(covered.saturating_add(OWN_SEARCHED));
     for index in covered..end {

@@ -21,6 +21,7 @@ pub(crate) const FOLDER: &str = "checkpoints";
 pub(super) struct Row {
     pub(super) size: u64,
     pub(super) operator: Arc<str>,
+    pub(super) received: i64,
     pub(super) expires: i64,
     pub(super) digest: Digest,
     /// The record, header included.

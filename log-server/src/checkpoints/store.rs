@@ -39,6 +39,17 @@ pub struct Newest {
     pub size: u64,
     /// Until when a quorum's certificates are good, in Unix seconds.
     pub good_until: i64,
+    /// When the last of its tokens was received, in Unix seconds.
+    pub stamped: i64,
+}
+
+impl Newest {
+    /// What `rows` say, which are all about one checkpoint. None: no quorum has stamped it.
+    fn of(rows: &[Row], quorum: usize) -> Option<Self> {
+        let good_until = good_until(rows, quorum)?;
+        let stamped = rows.iter().map(|row| row.received).max()?;
+        Some(Self { size: rows.first()?.size, good_until, stamped })
+    }
 }
 
 #[derive(Debug, Default)]
@@ -128,10 +139,10 @@ impl CheckpointStore {
         file.sync_data()?;
         let number = state.segments.last().map_or(0, |(number, _)| *number);
         state.take(number, Record::Token(token.clone()), offset, record.len())?;
-        let good_until = good_until(group(&state.tail, token.size), self.quorum);
+        let newest = Newest::of(group(&state.tail, token.size), self.quorum);
         drop(guard);
-        if let Some(good_until) = good_until {
-            self.newest.send_replace(Some(Newest { size: token.size, good_until }));
+        if newest.is_some() {
+            self.newest.send_replace(newest);
         }
         Ok(())
     }
@@ -158,12 +169,17 @@ impl CheckpointStore {
         lock(&self.state).unlogged.iter().copied().collect()
     }
 
-    /// The digests of the tokens of the last checkpoint that was stamped, and its size.
+    /// Size of the last checkpoint that anybody has stamped.
     #[must_use]
-    pub fn last(&self) -> Option<(u64, Vec<Digest>)> {
+    pub fn last_size(&self) -> Option<u64> {
+        lock(&self.state).tail.last().map(|row| row.size)
+    }
+
+    /// The digests of the tokens over checkpoints of `size` and more, as far as the newest segment says.
+    #[must_use]
+    pub fn digests_from(&self, size: u64) -> BTreeSet<Digest> {
         let state = lock(&self.state);
-        let size = state.tail.last()?.size;
-        Some((size, group(&state.tail, size).iter().map(|row| row.digest).collect()))
+        state.tail.iter().filter(|row| row.size >= size).map(|row| row.digest).collect()
     }
 
     /// When the last token of an operator was received, in Unix seconds, as far as the newest segment says.
@@ -289,9 +305,9 @@ impl CheckpointStore {
                 }
             };
             for rows in rows.chunk_by(|a, b| a.size == b.size).rev() {
-                let good_until = good_until(rows, self.quorum);
-                if let (Some(good_until), Some(row)) = (good_until, rows.first()) {
-                    return Some(Newest { size: row.size, good_until });
+                let newest = Newest::of(rows, self.quorum);
+                if newest.is_some() {
+                    return newest;
                 }
                 probed += 1;
                 if probed >= MAX_PROBED {
@@ -381,14 +397,14 @@ impl State {
                 let operator = known.cloned().unwrap_or_else(|| token.operator.as_str().into());
                 self.last_received.insert(Arc::clone(&operator), token.received);
                 self.unlogged.insert(digest);
-                let StoredToken { size, expires, .. } = token;
+                let StoredToken { size, received, expires, .. } = token;
                 if let Some((last, first)) = self.segments.last_mut()
                     && self.tail.is_empty()
                     && *last == number
                 {
                     *first = size;
                 }
-                let row = Row { size, operator, expires, digest, offset, length };
+                let row = Row { size, operator, received, expires, digest, offset, length };
                 Arc::make_mut(&mut self.tail).push(row);
             }
         }

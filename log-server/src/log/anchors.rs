@@ -68,7 +68,7 @@ impl Log {
     /// Refuses to go on from a log that has less, or something else, than was countersigned: it would sign
     /// a second history.
     pub(super) fn check_countersigned(&self) -> Result<(), Error> {
-        let Some((stored, _)) = self.0.checkpoints.last() else { return Ok(()) };
+        let Some(stored) = self.0.checkpoints.last_size() else { return Ok(()) };
         let size = self.snapshot().size().get();
         if stored > size {
             return Err(Error::BehindCheckpoint { stored, size });

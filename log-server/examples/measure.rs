@@ -100,6 +100,8 @@ fn entry(number: u64, in_trail: bool) -> LogEntry {
 
 fn fill(directory: &Path, count: u64, in_trail: bool) {
     const BATCH: u64 = 1_000;
+    /// Entries between two lines of progress.
+    const LAP: u64 = 1_000_000;
     let (log, running) = open(directory);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let started = Instant::now();
@@ -107,6 +109,7 @@ fn fill(directory: &Path, count: u64, in_trail: bool) {
         ready(&log).await;
         let mut bytes = 0;
         let mut waiting = std::collections::VecDeque::new();
+        let mut lap = Instant::now();
         for first in (0..count).step_by(usize::try_from(BATCH).unwrap()) {
             let entries: Vec<LogEntry> =
                 (first..count.min(first + BATCH)).map(|number| entry(number, in_trail)).collect();
@@ -115,6 +118,11 @@ fn fill(directory: &Path, count: u64, in_trail: bool) {
             waiting.push_back(tokio::spawn(async move { submit(submitter, entries).await }));
             if waiting.len() == 8 {
                 waiting.pop_front().unwrap().await.unwrap();
+            }
+            let done = first + BATCH;
+            if done.is_multiple_of(LAP) {
+                println!("fill_at {done} entries_per_second {:.0}", rate(LAP, lap.elapsed()));
+                lap = Instant::now();
             }
         }
         for submission in waiting {

@@ -1,4 +1,7 @@
 //! Requests that are built once: between two of them only sixteen hexadecimal digits per statement change.
+//!
+//! Those are the first sixteen of the digest, and they are scattered: digests of real documents come in no
+//! order, and an index that is fed keys in order would look better than it is.
 
 use anchorlog_proto::Digest;
 use anchorlog_proto::statement::{LogEntry, Statement, StatementError, StatementKind};
@@ -7,12 +10,12 @@ use anchorlog_proto::statement::{LogEntry, Statement, StatementError, StatementK
 #[derive(Clone, Debug)]
 pub(super) struct Payload {
     request: Vec<u8>,
-    /// Where the last sixteen digits of each statement's digest lie in `request`.
+    /// Where the first sixteen digits of each statement's digest lie in `request`.
     counters: Vec<usize>,
     run: RunId,
 }
 
-/// What makes the digests of one run its own: their first 24 bytes.
+/// What makes the digests of one run its own: their last 24 bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct RunId([u8; 24]);
 
@@ -26,7 +29,9 @@ impl RunId {
     /// The digest with this number in this run.
     pub(super) fn digest(self, number: u64) -> Digest {
         let mut bytes = [0; 32];
-        for (slot, byte) in bytes.iter_mut().zip(self.0.into_iter().chain(number.to_be_bytes())) {
+        for (slot, byte) in
+            bytes.iter_mut().zip(scattered(number).to_be_bytes().into_iter().chain(self.0))
+        {
             *slot = byte;
         }
         Digest::from_bytes(bytes)
@@ -49,7 +54,7 @@ impl Payload {
         // Every statement of a run is equally long: only digits change.
         let leaf = run.entry(0)?.leaf_bytes().to_vec();
         let hex = run.digest(0).to_hex();
-        let counter = position(&leaf, hex.as_bytes()).map_or(0, |start| start + 48);
+        let counter = position(&leaf, hex.as_bytes()).unwrap_or_default();
         let mut body = Vec::new();
         let mut offsets = Vec::new();
         match batch {
@@ -87,7 +92,7 @@ impl Payload {
     pub(super) fn renew(&mut self, first: u64) -> &[u8] {
         for (position, offset) in (0..).zip(&self.counters) {
             if let Some(digits) = self.request.get_mut(*offset..*offset + 16) {
-                write_hex(first.wrapping_add(position), digits);
+                write_hex(scattered(first.wrapping_add(position)), digits);
             }
         }
         &self.request
@@ -97,6 +102,13 @@ impl Payload {
     pub(super) fn entries(&self, first: u64) -> Result<Vec<LogEntry>, StatementError> {
         (0..self.statements()).map(|n| self.run.entry(first.wrapping_add(n))).collect()
     }
+}
+
+/// Another number for every number, without any order: the finaliser of `SplitMix64`, which is a bijection.
+const fn scattered(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 fn write_hex(number: u64, digits: &mut [u8]) {

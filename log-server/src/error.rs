@@ -72,6 +72,9 @@ pub enum Error {
     /// A proof about sizes or indexes that do not exist.
     #[error(transparent)]
     Proof(#[from] ProofError),
+    /// The system gave no random bytes.
+    #[error("the system's source of random numbers failed")]
+    Randomness,
     /// Stored entries do not have the root that was signed for them.
     #[error("the stored entries up to {size} do not have the root that was signed for them")]
     RootMismatch {

@@ -1,7 +1,8 @@
 //! The thread that feeds the index behind the log.
 //!
 //! It opens the index, brings it up to the log, and then follows. The index is derived, so nothing it does
-//! can lose an entry: when it fails it is opened again, and when it is damaged it is made anew.
+//! can lose an entry: when it fails it is opened again, and when it is damaged it is made anew, whether that
+//! shows when it is opened, when it is fed or when somebody looks something up.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -96,6 +97,9 @@ impl Feeder {
         self.finder.ready(Arc::clone(index));
         loop {
             let stop = self.finder.sleep(SYNC_EVERY);
+            if self.finder.take_damage() {
+                return Err(Error::Index(IndexError::Damaged(index::Damage::MetByLookUp)));
+            }
             loop {
                 let (batches, entries) = self.finder.oldest();
                 if batches == 0 {

@@ -5,7 +5,7 @@
 //! the index. A look-up reads what is held here first and the index second: an entry leaves here only
 //! after the index has it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
@@ -14,8 +14,9 @@ use anchorlog_proto::signed_object::SignerId;
 use anchorlog_proto::statement::{StatementKind, Trail};
 
 use crate::index::{
-    Claim, DigestCursor, Index, IndexError, IndexedEntry, MAX_BATCH, Page, Posting,
+    Claim, DigestCursor, Index, IndexError, IndexedEntry, MAX_BATCH, Page, Posting, Remedy,
 };
+use crate::leaf_map::LeafMap;
 
 /// Why a look-up could not be made. Never to be taken for "not found".
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +52,7 @@ impl FindError {
 pub struct Finder {
     waiting: RwLock<Waiting>,
     state: RwLock<State>,
-    /// Set when something waits or the feeder has to stop.
+    /// Set when something waits, or the feeder has to stop or to look after the index.
     wake: (Mutex<Wake>, Condvar),
 }
 
@@ -59,7 +60,7 @@ pub struct Finder {
 #[derive(Default)]
 struct Waiting {
     batches: VecDeque<Arc<Vec<IndexedEntry>>>,
-    by_leaf: HashMap<Digest, u64>,
+    by_leaf: LeafMap<u64>,
     entries: usize,
 }
 
@@ -76,6 +77,8 @@ enum State {
 struct Wake {
     work: bool,
     stop: bool,
+    /// A look-up met damage that only a rebuild mends.
+    damaged: bool,
 }
 
 impl Finder {
@@ -99,7 +102,7 @@ impl Finder {
         if let Some(index) = self.waiting().by_leaf.get(leaf_hash) {
             return Ok(Some(*index));
         }
-        Ok(self.index()?.find_leaf(kind, digest, leaf_hash)?)
+        self.read(|index| index.find_leaf(kind, digest, leaf_hash))
     }
 
     /// Entries that commit to `digest`: see [`Index::by_digest`]. Those that are not indexed yet come with
@@ -116,7 +119,7 @@ impl Finder {
         };
         let waiting =
             if after.is_none() { self.collect(wanted, posting, limit) } else { Vec::new() };
-        let mut page = self.index()?.by_digest(digest, kind, after, limit)?;
+        let mut page = self.read(|index| index.by_digest(digest, kind, after, limit))?;
         page.items.extend(waiting);
         page.items.sort_unstable();
         page.items.dedup();
@@ -133,7 +136,7 @@ impl Finder {
         let wanted =
             |entry: &&IndexedEntry| entry.index >= from && entry.trail.as_ref() == Some(trail);
         let waiting = self.collect(wanted, posting, limit + 1);
-        let page = self.index()?.by_trail(trail, from, limit)?;
+        let page = self.read(|index| index.by_trail(trail, from, limit))?;
         Ok(merge(page, waiting, limit, |posting| posting.index))
     }
 
@@ -149,7 +152,7 @@ impl Finder {
         };
         let claim = |entry: &IndexedEntry| Claim { index: entry.index, digest: entry.digest };
         let waiting = self.collect(wanted, claim, limit + 1);
-        let page = self.index()?.by_trail_sequence(trail, sequence, 0, limit)?;
+        let page = self.read(|index| index.by_trail_sequence(trail, sequence, 0, limit))?;
         Ok(merge(page, waiting, limit, |claim| claim.index))
     }
 
@@ -163,14 +166,19 @@ impl Finder {
         let wanted =
             |entry: &&IndexedEntry| entry.index >= from && entry.signer.as_ref() == Some(signer);
         let waiting = self.collect(wanted, posting, limit + 1);
-        let page = self.index()?.by_submitter(signer, from, limit)?;
+        let page = self.read(|index| index.by_submitter(signer, from, limit))?;
         Ok(merge(page, waiting, limit, |posting| posting.index))
     }
 
     /// Whether look-ups can be made.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.index().is_ok()
+        self.check_ready().is_ok()
+    }
+
+    /// Whether look-ups can be made, and why not.
+    pub(crate) fn check_ready(&self) -> Result<(), FindError> {
+        self.with_index(|_| ())
     }
 
     /// Entries that wait for the index.
@@ -197,6 +205,8 @@ impl Finder {
 
     /// Says that the index has everything that does not wait here.
     pub(crate) fn ready(&self, index: Arc<dyn Index>) {
+        // What a look-up met before was met in another one.
+        self.take_damage();
         *write(&self.state) = State::Ready(index);
     }
 
@@ -242,15 +252,35 @@ impl Finder {
     pub(crate) fn sleep(&self, timeout: Duration) -> bool {
         let (mutex, condition) = &self.wake;
         let guard = lock(mutex);
-        let waited = condition.wait_timeout_while(guard, timeout, |wake| !wake.work && !wake.stop);
+        let waited = condition
+            .wait_timeout_while(guard, timeout, |wake| !wake.work && !wake.stop && !wake.damaged);
         let (mut guard, _) = waited.unwrap_or_else(PoisonError::into_inner);
         guard.work = false;
         guard.stop
     }
 
-    fn index(&self) -> Result<Arc<dyn Index>, FindError> {
+    /// Whether a look-up has met damage since the index was opened, or since this was asked.
+    pub(crate) fn take_damage(&self) -> bool {
+        std::mem::take(&mut lock(&self.wake.0).damaged)
+    }
+
+    /// Reads from the index. Damage is told to the feeder, who makes the index anew.
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&dyn Index) -> Result<T, IndexError>,
+    ) -> Result<T, FindError> {
+        let index = self.with_index(Arc::clone)?;
+        read(&*index).map_err(|error| {
+            if error.remedy() == Remedy::Rebuild {
+                self.wake(|wake| wake.damaged = true);
+            }
+            error.into()
+        })
+    }
+
+    fn with_index<T>(&self, work: impl FnOnce(&Arc<dyn Index>) -> T) -> Result<T, FindError> {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
-            State::Ready(index) => Ok(Arc::clone(index)),
+            State::Ready(index) => Ok(work(index)),
             State::CatchingUp => Err(FindError::CatchingUp),
             State::Unavailable { out_of_space } => {
                 Err(FindError::Unavailable { out_of_space: *out_of_space })

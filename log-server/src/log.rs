@@ -2,10 +2,11 @@
 //!
 //! Opening one takes the lock of its directory, recovers, and starts three threads: the sequencer, which
 //! commits; the keeper, which makes stored entries durable and lets go of the journal; and the feeder,
-//! which feeds the index. The handle is cheap to clone; [`Running`] is the one who can stop it all.
+//! which feeds the index. A fourth reads the stored hashes for the sequencer's filter, and ends. The handle is cheap to clone; [`Running`] is the one who can stop it all.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use anchorlog_client::durable::{self, DirectoryLock};
@@ -21,6 +22,7 @@ use tokio::sync::watch;
 use crate::checkpoints::CheckpointStore;
 use crate::error::Error;
 use crate::feeder::Feeder;
+use crate::filter::{self, LeafFilter};
 use crate::finder::Finder;
 use crate::index::{self, Claim, DigestCursor, Engine, Page, Posting};
 use crate::keeper::{Keeper, Stop};
@@ -43,6 +45,8 @@ pub struct LogOptions {
     pub engine: Engine,
     /// Bytes the index may use for caches and buffers.
     pub index_memory: u64,
+    /// Bytes the filter in front of the index may use, for telling most new statements from duplicates.
+    pub filter_memory: u64,
     /// How the journal is cut.
     pub wal: WalOptions,
     /// Bytes that stay free on the disk: below, submissions are refused.
@@ -57,6 +61,7 @@ impl Default for LogOptions {
             pool: PoolLimits::default(),
             engine: Engine::default(),
             index_memory: index::DEFAULT_MEMORY,
+            filter_memory: filter::DEFAULT_MEMORY,
             wal: WalOptions::default(),
             min_free_bytes: 64 << 20,
             anchor_quorum: 1,
@@ -84,6 +89,8 @@ pub struct Running {
     pool: Arc<Pool>,
     finder: Arc<Finder>,
     stop: Arc<Stop>,
+    reader: JoinHandle<()>,
+    stop_reading: Arc<AtomicBool>,
     sequencer: JoinHandle<Result<(), Error>>,
     keeper: JoinHandle<Result<(), Error>>,
     feeder: JoinHandle<()>,
@@ -114,6 +121,9 @@ impl Log {
         metrics.set_checkpoint(snapshot.size().get(), snapshot.published());
         let journal: Arc<dyn Journal> = Arc::new(journal);
         let objects: Arc<dyn Objects> = objects;
+        let (leaf_filter, stored_leaves) =
+            LeafFilter::new(snapshot.size().get(), options.filter_memory)
+                .map_err(|_| Error::Randomness)?;
         let (publish, published) = watch::channel(Arc::new(snapshot));
         let pool = Arc::new(Pool::new(options.pool));
         let finder = Arc::new(Finder::new());
@@ -127,6 +137,7 @@ impl Log {
             journal: Arc::clone(&journal),
             objects: Arc::clone(&objects),
             finder: Arc::clone(&finder),
+            filter: leaf_filter,
             published: publish,
             metrics: metrics.clone(),
             space: Some(space.clone()),
@@ -149,10 +160,15 @@ impl Log {
             space,
         };
         let fail = Arc::new(watch::Sender::new(false));
+        let stop_reading = Arc::new(AtomicBool::new(false));
+        let (leaves_of, told) = (Arc::clone(&objects), Arc::clone(&stop_reading));
+        let newest = Arc::clone(&published.borrow());
         let running = Running {
             pool: Arc::clone(&pool),
             finder: Arc::clone(&finder),
             stop,
+            reader: spawn("filter", move || stored_leaves.run(&*leaves_of, &newest, &told))?,
+            stop_reading,
             sequencer: guarded("sequencer", &pool, &fail, move || sequencer.run())?,
             keeper: guarded("keeper", &pool, &fail, move || keeper.run())?,
             feeder: spawn("feeder", move || feeder.run())?,
@@ -322,6 +338,8 @@ impl Running {
         let sequenced = join(self.sequencer);
         self.stop.stop();
         let kept = join(self.keeper);
+        self.stop_reading.store(true, Ordering::Relaxed);
+        let _ = self.reader.join();
         self.finder.stop();
         let _ = self.feeder.join();
         sequenced.and(kept)
@@ -402,5 +420,7 @@ fn join(thread: JoinHandle<Result<(), Error>>) -> Result<(), Error> {
 
 mod anchors;
 mod receipts;
+#[cfg(test)]
+mod index_tests;
 #[cfg(test)]
 mod tests;

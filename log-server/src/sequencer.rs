@@ -5,7 +5,6 @@
 //! reserved before; what fails after is fatal, because the state on disk is then unknown and only recovery
 //! may decide it.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,8 +18,10 @@ use anchorlog_proto::tile;
 use tokio::sync::watch;
 
 use crate::error::Error;
+use crate::filter::LeafFilter;
 use crate::finder::{FindError, Finder};
 use crate::index::IndexedEntry;
+use crate::leaf_map::LeafMap;
 use crate::metrics::Metrics;
 use crate::pool::{Committed, Place, Pool, Submission, SubmitError};
 use crate::snapshot::Snapshot;
@@ -38,6 +39,7 @@ pub(crate) struct Sequencer {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) objects: Arc<dyn Objects>,
     pub(crate) finder: Arc<Finder>,
+    pub(crate) filter: LeafFilter,
     pub(crate) published: watch::Sender<Arc<Snapshot>>,
     pub(crate) metrics: Metrics,
     pub(crate) space: Option<SpaceGuard>,
@@ -45,7 +47,7 @@ pub(crate) struct Sequencer {
 
 impl Sequencer {
     /// Commits batch after batch until the pool is closed and empty, or something fatal happens.
-    pub(crate) fn run(self) -> Result<(), Error> {
+    pub(crate) fn run(mut self) -> Result<(), Error> {
         while let Some(submissions) = self.pool.take() {
             self.metrics.set_queue_depth(count(self.pool.depth()));
             self.commit(submissions)?;
@@ -54,12 +56,12 @@ impl Sequencer {
     }
 
     /// Commits what is new among `submissions` and answers them all.
-    fn commit(&self, submissions: Vec<Submission>) -> Result<(), Error> {
+    fn commit(&mut self, submissions: Vec<Submission>) -> Result<(), Error> {
         let before = Arc::clone(&self.published.borrow());
         let mut plan = Plan::new(before.size());
         let mut planned = Vec::with_capacity(submissions.len());
         for submission in submissions {
-            match plan.place(&submission, &self.finder) {
+            match plan.place(&submission, &self.filter, &self.finder) {
                 Ok(places) => planned.push((submission, places)),
                 Err(error) => submission.answer(Err(error)),
             }
@@ -84,6 +86,7 @@ impl Sequencer {
         let committed = self.make_durable(&before, &plan, &extension);
         match committed {
             Ok(snapshot) => {
+                self.filter.extend(plan.leaf_hashes());
                 let indexed = plan.new.into_iter().map(|(_, entry)| entry).collect();
                 self.finder.hold(Arc::new(indexed));
                 self.published.send_replace(Arc::clone(&snapshot));
@@ -140,26 +143,30 @@ struct Plan {
     next: u64,
     /// Entries that the log does not have, in the order of their indexes.
     new: Vec<(Digest, IndexedEntry)>,
-    by_leaf: HashMap<Digest, u64>,
+    by_leaf: LeafMap<u64>,
     /// The new entries as they are stored.
     bundle: Vec<u8>,
 }
 
 impl Plan {
     fn new(size: TreeSize) -> Self {
-        Self { next: size.get(), new: Vec::new(), by_leaf: HashMap::new(), bundle: Vec::new() }
+        Self { next: size.get(), new: Vec::new(), by_leaf: LeafMap::default(), bundle: Vec::new() }
     }
 
     /// Gives every entry of a submission its index. When one can't be placed, none is.
     fn place(
         &mut self,
         submission: &Submission,
+        filter: &LeafFilter,
         finder: &Finder,
     ) -> Result<Vec<Place>, SubmitError> {
         let (next, new, bundle) = (self.next, self.new.len(), self.bundle.len());
         self.bundle.reserve(submission.bytes());
+        self.new.reserve(submission.entries.len());
+        self.by_leaf.reserve(submission.entries.len());
+        let place = |entry| self.place_entry(entry, filter, finder);
         let places: Result<Vec<Place>, SubmitError> =
-            submission.entries.iter().map(|entry| self.place_entry(entry, finder)).collect();
+            submission.entries.iter().map(place).collect();
         if places.is_err() {
             for (leaf_hash, _) in self.new.drain(new..) {
                 self.by_leaf.remove(&leaf_hash);
@@ -170,13 +177,24 @@ impl Plan {
         places
     }
 
-    fn place_entry(&mut self, entry: &LogEntry, finder: &Finder) -> Result<Place, SubmitError> {
+    fn place_entry(
+        &mut self,
+        entry: &LogEntry,
+        filter: &LeafFilter,
+        finder: &Finder,
+    ) -> Result<Place, SubmitError> {
         let leaf_hash = entry.leaf_hash();
         if let Some(index) = self.by_leaf.get(&leaf_hash) {
             return Ok(Place { index: *index, leaf_hash, duplicate: true });
         }
-        let statement = entry.statement();
-        let found = finder.find_leaf(statement.kind, &statement.digest, &leaf_hash);
+        let found = if filter.may_have(&leaf_hash) {
+            let statement = entry.statement();
+            finder.find_leaf(statement.kind, &statement.digest, &leaf_hash)
+        } else {
+            // What the answer would be is known. That it can be given is asked all the same: receipts and
+            // look-ups need the index too.
+            finder.check_ready().map(|()| None)
+        };
         if let Some(index) = found.map_err(not_ready)? {
             return Ok(Place { index, leaf_hash, duplicate: true });
         }

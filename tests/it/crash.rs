@@ -54,6 +54,7 @@ fn killed_at_any_moment_a_log_keeps_its_word() {
         ledger.audit(&mut server.connect(), PROOFS);
         in_doubt += unanswered.len();
         submit_again(&mut server.connect(), &unanswered, ledger);
+        submit_known(&mut server.connect(), &mut random, ledger);
 
         let pause = Duration::from_micros(5_000 + random.below(250_000));
         let (sent, notes) = load(server, pause, &mut random, &numbers);
@@ -222,6 +223,18 @@ fn submit_again(connection: &mut Connection, unanswered: &[Vec<LogEntry>], ledge
                 ledger.batch(entries, &reply.body);
             }
         }
+    }
+}
+
+/// Acknowledged entries keep their indexes when they come again, whatever the kill made of the index and of
+/// what stands in front of it.
+fn submit_known(connection: &mut Connection, random: &mut Random, ledger: &mut Ledger) {
+    for _ in 0..PROOFS.min(ledger.len()) {
+        let (index, entry) = ledger.pick(random.below(u64::MAX));
+        let entry = entry.clone();
+        let reply = connection.post("/v1/entries", entry.leaf_bytes()).unwrap();
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        assert_eq!(ledger.receipt(&entry, &reply.body), index);
     }
 }
 

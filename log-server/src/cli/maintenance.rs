@@ -30,7 +30,8 @@ pub(super) struct InitArgs {}
 /// Read everything again, recompute every hash and the root, and compare.
 ///
 /// Without an argument: the log of the configuration. A directory may be a data directory or an export. A
-/// running log is checked by its URL. Nothing is changed.
+/// running log is checked by its URL. Nothing of the log is changed; the engine of the index may tidy up its
+/// own files when it opens them, as it does at every start.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   log-server fsck

@@ -85,6 +85,7 @@ pub(super) fn open(
         pool: PoolLimits { queue_entries: config.limits.queue, ..PoolLimits::default() },
         engine: config.index.engine.into(),
         index_memory: config.index.memory.get(),
+        filter_memory: config.index.filter_memory.get(),
         min_free_bytes: config.limits.min_free_disk.get(),
         anchor_quorum: config.anchoring.quorum,
         ..LogOptions::default()

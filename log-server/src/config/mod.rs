@@ -103,6 +103,8 @@ impl Config {
 
         self.anchoring.validate()?;
         bounded("index.memory", &self.index.memory, &Bytes::mib(16), &Bytes::gib(64))?;
+        let filter = &self.index.filter_memory;
+        bounded("index.filter_memory", filter, &Bytes::mib(0), &Bytes::gib(64))?;
         if self.index.engine == IndexEngine::Sled && !cfg!(feature = "sled") {
             return Err(ConfigError::EngineNotBuilt { engine: self.index.engine });
         }
@@ -313,6 +315,7 @@ mod tests {
             "anchoring.tsa = [{operator = \"o\", url = \"u\", roots = \"r\", require_accuracy = \"25h\"}]",
             "index.memory = \"15 MiB\"",
             "index.memory = \"65 GiB\"",
+            "index.filter_memory = \"65 GiB\"",
         ] {
             let error = Config::from_toml(text).unwrap().validate().unwrap_err();
             assert!(matches!(error, ConfigError::Bounds { .. }), "{text}: {error}");

@@ -159,11 +159,13 @@ pub struct IndexConfig {
     pub engine: IndexEngine,
     /// Memory for its caches and write buffers.
     pub memory: Bytes,
+    /// Memory for the filter in front of it, which tells most new statements from duplicates.
+    pub filter_memory: Bytes,
 }
 
 impl Default for IndexConfig {
     fn default() -> Self {
-        Self { engine: IndexEngine::Fjall, memory: Bytes::mib(256) }
+        Self { engine: IndexEngine::Fjall, memory: Bytes::mib(256), filter_memory: Bytes::mib(128) }
     }
 }
 

@@ -158,6 +158,8 @@ pub enum Damage {
     },
     /// A row has a length or a content that is never written.
     Row(Table),
+    /// A look-up met damage in an index that had opened well.
+    MetByLookUp,
     /// The record of the indexed size can't be read.
     State,
 }
@@ -172,6 +174,7 @@ impl core::fmt::Display for Damage {
                 write!(f, "{recorded} rows were written, {found} are there")
             }
             Self::Row(table) => write!(f, "a row of table {table} can't be read"),
+            Self::MetByLookUp => f.write_str("a look-up met damage"),
             Self::State => f.write_str("the record of its size can't be read"),
         }
     }

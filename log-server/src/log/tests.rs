@@ -23,32 +23,32 @@ use crate::storage::memory::{Fault as JournalFault, MemoryJournal, MemoryObjects
 
 const ORIGIN: &str = "log.example/test";
 
-fn signer() -> NoteSigner {
+pub(super) fn signer() -> NoteSigner {
     NoteSigner::from_seed(KeyName::new(ORIGIN).unwrap(), [7; 32])
 }
 
-fn options() -> LogOptions {
+pub(super) fn options() -> LogOptions {
     LogOptions { engine: Engine::Redb, min_free_bytes: 0, ..LogOptions::default() }
 }
 
-fn open(directory: &Path) -> (Log, Running) {
+pub(super) fn open(directory: &Path) -> (Log, Running) {
     Log::open(directory, signer(), &options(), Metrics::new()).unwrap()
 }
 
-fn entry(number: u64) -> LogEntry {
+pub(super) fn entry(number: u64) -> LogEntry {
     let digest = Digest::of(&number.to_be_bytes());
     let trail = format!("trail:{}", number % 3).parse().unwrap();
     let statement = Statement::new(StatementKind::Digest, digest).in_trail(trail, Some(number / 3));
     LogEntry::unsigned(statement).unwrap()
 }
 
-async fn ready(log: &Log) {
+pub(super) async fn ready(log: &Log) {
     while !log.is_ready() {
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
     }
 }
 
-fn run<T>(future: impl Future<Output = T>) -> T {
+pub(super) fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
@@ -378,7 +378,7 @@ fn an_export_is_a_log_that_checks() {
     }
 }
 
-fn check(directory: &Path) -> fsck::Report {
+pub(super) fn check(directory: &Path) -> fsck::Report {
     let key = signer().verifier_key().clone();
     fsck::check_directory(directory, &key, Engine::Redb, index::DEFAULT_MEMORY, |_, _| {}).unwrap()
 }
@@ -410,6 +410,7 @@ impl InMemory {
             journal: journal.clone(),
             objects: objects.clone(),
             finder: finder.clone(),
+            filter: LeafFilter::new(0, 0).unwrap().0,
             published,
             metrics: Metrics::new(),
             space: None,

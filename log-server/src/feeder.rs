@@ -24,6 +24,10 @@ const REOPEN_AFTER: Duration = Duration::from_secs(1);
 /// How often what was fed is made durable. After a crash, that much is fed again.
 const SYNC_EVERY: Duration = Duration::from_secs(10);
 
+/// How long entries gather before they are fed, so that an append is worth its while. What waits is found
+/// all the same.
+const GATHER: Duration = Duration::from_millis(20);
+
 /// Entries that are read from the log for one append to the index.
 const CATCH_UP_BATCH: u64 = 4_096;
 
@@ -96,7 +100,10 @@ impl Feeder {
         self.catch_up(&**index)?;
         self.finder.ready(Arc::clone(index));
         loop {
-            let stop = self.finder.sleep(SYNC_EVERY);
+            let mut stop = self.finder.sleep(SYNC_EVERY);
+            if !stop && self.finder.lag() > 0 {
+                stop = self.finder.gather(GATHER);
+            }
             if self.finder.take_damage() {
                 return Err(Error::Index(IndexError::Damaged(index::Damage::MetByLookUp)));
             }

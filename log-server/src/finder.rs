@@ -73,7 +73,7 @@ enum State {
     Unavailable { out_of_space: bool },
 }
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default, Eq, PartialEq)]
 struct Wake {
     work: bool,
     stop: bool,
@@ -259,6 +259,15 @@ impl Finder {
         guard.stop
     }
 
+    /// Lets more come for a while, or until the feeder has to stop. True: stop.
+    pub(crate) fn gather(&self, time: Duration) -> bool {
+        let (mutex, condition) = &self.wake;
+        let waited = condition.wait_timeout_while(lock(mutex), time, |wake| !wake.stop);
+        let (mut guard, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        guard.work = false;
+        guard.stop
+    }
+
     /// Whether a look-up has met damage since the index was opened, or since this was asked.
     pub(crate) fn take_damage(&self) -> bool {
         std::mem::take(&mut lock(&self.wake.0).damaged)
@@ -306,8 +315,13 @@ impl Finder {
 
     fn wake(&self, change: impl FnOnce(&mut Wake)) {
         let (mutex, condition) = &self.wake;
-        change(&mut lock(mutex));
-        condition.notify_one();
+        let mut wake = lock(mutex);
+        let before = *wake;
+        change(&mut wake);
+        // Whoever was told of work and has not come for it yet needs not be told again.
+        if *wake != before {
+            condition.notify_one();
+        }
     }
 }
 

@@ -78,6 +78,8 @@ pub struct Committed {
     pub snapshot: Arc<Snapshot>,
     /// The batch that brought the log to that state, for the proofs of its own entries.
     pub extension: Option<Arc<Extension>>,
+    /// What was submitted, as it was.
+    pub entries: Vec<LogEntry>,
     /// One place per entry.
     pub places: Vec<Place>,
 }
@@ -92,8 +94,21 @@ pub(crate) struct Submission {
 
 impl Submission {
     /// Answers whoever waits. That they may have gone away is their business: the entries are committed.
-    pub(crate) fn answer(self, answer: Result<Committed, SubmitError>) {
-        let _ = self.answer.send(answer);
+    ///
+    /// The entries go back to where they came from: whoever made them also frees them, not the sequencer.
+    pub(crate) fn committed(
+        self,
+        snapshot: Arc<Snapshot>,
+        extension: Option<Arc<Extension>>,
+        places: Vec<Place>,
+    ) {
+        let Self { entries, answer, .. } = self;
+        let _ = answer.send(Ok(Committed { snapshot, extension, entries, places }));
+    }
+
+    /// Tells whoever waits that nothing of it is committed, or that nobody knows.
+    pub(crate) fn refuse(self, reason: SubmitError) {
+        let _ = self.answer.send(Err(reason));
     }
 
     /// Bytes of the entries, lengths included.
@@ -188,7 +203,7 @@ impl Pool {
         };
         drop(state);
         for submission in abandoned {
-            submission.answer(Err(reason));
+            submission.refuse(reason);
         }
         self.filled.notify_all();
     }

@@ -23,7 +23,7 @@ use crate::finder::{FindError, Finder};
 use crate::index::IndexedEntry;
 use crate::leaf_map::LeafMap;
 use crate::metrics::Metrics;
-use crate::pool::{Committed, Place, Pool, Submission, SubmitError};
+use crate::pool::{Place, Pool, Submission, SubmitError};
 use crate::snapshot::Snapshot;
 use crate::storage::space::free_bytes;
 use crate::storage::{Batch, BatchRecord, Journal, Objects};
@@ -63,7 +63,7 @@ impl Sequencer {
         for submission in submissions {
             match plan.place(&submission, &self.filter, &self.finder) {
                 Ok(places) => planned.push((submission, places)),
-                Err(error) => submission.answer(Err(error)),
+                Err(error) => submission.refuse(error),
             }
         }
         if plan.new.is_empty() {
@@ -101,7 +101,7 @@ impl Sequencer {
                     return Ok(());
                 }
                 for (submission, _) in planned {
-                    submission.answer(Err(SubmitError::Failed));
+                    submission.refuse(SubmitError::Failed);
                 }
                 Err(error)
             }
@@ -241,11 +241,7 @@ fn answer(
     extension: Option<&Arc<Extension>>,
 ) {
     for (submission, places) in planned {
-        submission.answer(Ok(Committed {
-            snapshot: Arc::clone(snapshot),
-            extension: extension.cloned(),
-            places,
-        }));
+        submission.committed(Arc::clone(snapshot), extension.cloned(), places);
     }
 }
 
@@ -257,7 +253,7 @@ fn refuse(planned: Vec<(Submission, Vec<Place>)>, snapshot: &Arc<Snapshot>, reas
     let (known, new): (Vec<_>, Vec<_>) = planned.into_iter().partition(|(_, places)| known(places));
     answer(known, snapshot, None);
     for (submission, _) in new {
-        submission.answer(Err(reason));
+        submission.refuse(reason);
     }
 }
 

@@ -100,8 +100,8 @@ async fn take_one(app: &Arc<App>, request: Request) -> Result<Response, Problem>
     let entry = LogEntry::read(&bytes).map_err(|error| refused_statement(&error))?;
     drop(bytes);
     app.access.admit(std::slice::from_ref(&entry)).map_err(|refusal| not_admitted(&refusal))?;
-    let committed = app.log.submit(vec![entry.clone()]).await.map_err(not_committed)?;
-    let Some(place) = committed.places.first().copied() else {
+    let mut committed = app.log.submit(vec![entry]).await.map_err(not_committed)?;
+    let (Some(place), Some(entry)) = (committed.places.pop(), committed.entries.pop()) else {
         return Err(Problem::internal(&"the log answered a submission without a place"));
     };
     app.metrics.submitted(outcome(&place), 1);

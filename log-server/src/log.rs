@@ -419,8 +419,8 @@ fn join(thread: JoinHandle<Result<(), Error>>) -> Result<(), Error> {
 }
 
 mod anchors;
-mod receipts;
 #[cfg(test)]
 mod index_tests;
+mod receipts;
 #[cfg(test)]
 mod tests;

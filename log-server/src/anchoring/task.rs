@@ -392,11 +392,7 @@ fn check_clock(operator: &str, stamped: &Stamped, options: &Options, metrics: &M
 
 /// The log's own statements about the tokens of these digests, among the first entries from `covered` on.
 /// There are more entries only where others have written too, and then it doesn't matter.
-fn own_statements(
-    log: &Log,
-    covered: u64,
-    digests: &BTreeSet<Digest>,
-) -> Result<Vec<u64>, Error> {
+fn own_statements(log: &Log, covered: u64, digests: &BTreeSet<Digest>) -> Result<Vec<u64>, Error> {
     let mut own = Vec::new();
     let end = log.snapshot().size().get().min(covered.saturating_add(OWN_SEARCHED));
     for index in covered..end {

@@ -67,7 +67,10 @@ fn tokens_are_found_by_size_and_by_what_they_cover() {
             assert_eq!(anchored(&store, index), Some(size), "index {index}");
         }
         assert_eq!(anchored(&store, 20), None);
-        assert_eq!(*store.newest().borrow(), Some(Newest { size: 20, good_until: 9_999, stamped: NOW }));
+        assert_eq!(
+            *store.newest().borrow(),
+            Some(Newest { size: 20, good_until: 9_999, stamped: NOW })
+        );
         let sizes = |below, limit| -> Vec<u64> {
             store.list(below, limit).unwrap().iter().map(|found| found.size).collect()
         };

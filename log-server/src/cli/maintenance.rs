@@ -201,6 +201,13 @@ fn configured_key(config: &Config) -> Result<VerifierKey, CliError> {
 fn fsck_report(target: &str, found: &checking::Report) -> Report {
     // Writing into a String can't fail.
     let mut text = format!("checked {} entries of {target}", found.entries);
+    match found.countersigned {
+        0 => {}
+        1 => text.push_str("\n1 time stamp over its checkpoints"),
+        more => {
+            let _ = write!(text, "\n{more} time stamps over its checkpoints");
+        }
+    }
     for note in &found.notes {
         let _ = write!(text, "\nnote: {note}");
     }

@@ -75,6 +75,9 @@ impl Feeder {
     /// Keeps an index that can't be written open on a full disk: it still answers, and what it lacks waits
     /// beside it. Opening it again would take space. True: stop.
     fn read_on_until_there_is_room(&self) -> bool {
+        if self.space.is_low() {
+            self.finder.starved();
+        }
         while self.finder.is_ready() && self.space.is_low() {
             if self.finder.sleep(REOPEN_AFTER) {
                 return true;

@@ -67,6 +67,8 @@ struct Waiting {
 enum State {
     /// The index has everything that does not wait here.
     Ready(Arc<dyn Index>),
+    /// The same, but there was no room to feed it: it answers until it is opened again.
+    Starved(Arc<dyn Index>),
     /// The index lacks entries that do not wait here.
     CatchingUp,
     /// There is no index.
@@ -173,12 +175,19 @@ impl Finder {
     /// Whether look-ups can be made.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.check_ready().is_ok()
+        self.index().is_ok()
     }
 
-    /// Whether look-ups can be made, and why not.
-    pub(crate) fn check_ready(&self) -> Result<(), FindError> {
-        self.with_index(|_| ())
+    /// Whether the index can take what is new, and why not.
+    pub(crate) fn check_feeding(&self) -> Result<(), FindError> {
+        match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
+            State::Ready(_) => Ok(()),
+            State::Starved(_) => Err(FindError::Unavailable { out_of_space: true }),
+            State::CatchingUp => Err(FindError::CatchingUp),
+            State::Unavailable { out_of_space } => {
+                Err(FindError::Unavailable { out_of_space: *out_of_space })
+            }
+        }
     }
 
     /// Entries that wait for the index.
@@ -213,6 +222,15 @@ impl Finder {
     /// Says that the index lacks entries that do not wait here.
     pub(crate) fn catching_up(&self) {
         *write(&self.state) = State::CatchingUp;
+    }
+
+    /// Says that the index could not be fed for want of room. What is new has to wait: when there is room
+    /// again the index is opened anew, and until then nobody could look anything up.
+    pub(crate) fn starved(&self) {
+        let mut state = write(&self.state);
+        if let State::Ready(index) = &*state {
+            *state = State::Starved(Arc::clone(index));
+        }
     }
 
     /// Says that there is no index.
@@ -278,7 +296,7 @@ impl Finder {
         &self,
         read: impl FnOnce(&dyn Index) -> Result<T, IndexError>,
     ) -> Result<T, FindError> {
-        let index = self.with_index(Arc::clone)?;
+        let index = self.index()?;
         read(&*index).map_err(|error| {
             if error.remedy() == Remedy::Rebuild {
                 self.wake(|wake| wake.damaged = true);
@@ -287,9 +305,9 @@ impl Finder {
         })
     }
 
-    fn with_index<T>(&self, work: impl FnOnce(&Arc<dyn Index>) -> T) -> Result<T, FindError> {
+    fn index(&self) -> Result<Arc<dyn Index>, FindError> {
         match &*self.state.read().unwrap_or_else(PoisonError::into_inner) {
-            State::Ready(index) => Ok(work(index)),
+            State::Ready(index) | State::Starved(index) => Ok(Arc::clone(index)),
             State::CatchingUp => Err(FindError::CatchingUp),
             State::Unavailable { out_of_space } => {
                 Err(FindError::Unavailable { out_of_space: *out_of_space })

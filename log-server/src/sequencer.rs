@@ -189,15 +189,15 @@ impl Plan {
         }
         let found = if filter.may_have(&leaf_hash) {
             let statement = entry.statement();
-            finder.find_leaf(statement.kind, &statement.digest, &leaf_hash)
+            finder.find_leaf(statement.kind, &statement.digest, &leaf_hash).map_err(not_ready)?
         } else {
-            // What the answer would be is known. That it can be given is asked all the same: receipts and
-            // look-ups need the index too.
-            finder.check_ready().map(|()| None)
+            None
         };
-        if let Some(index) = found.map_err(not_ready)? {
+        if let Some(index) = found {
             return Ok(Place { index, leaf_hash, duplicate: true });
         }
+        // Receipts and look-ups of what is new need the index too.
+        finder.check_feeding().map_err(not_ready)?;
         let index = self.next;
         // Entries are bounded far below what a bundle can hold.
         tile::push_entry(&mut self.bundle, entry.leaf_bytes()).map_err(|_| SubmitError::LogFull)?;

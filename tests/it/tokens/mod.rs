@@ -3,6 +3,7 @@
 
 mod command;
 mod forged;
+mod openssl;
 mod sweep;
 
 use anchorlog_proto::encoding::hex_encode;

@@ -157,11 +157,9 @@ pub(super) fn openssl_is_there() -> bool {
 }
 
 fn configuration() -> String {
-    let mut text = format!("default = {DEFAULT_POLICY}\nother = {OTHER_POLICY}\n{CERTIFICATES}");
-    for manner in MANNERS {
-        text.push_str(&format!("\n[{}]\n{AUTHORITY}{}", manner.name, manner.settings));
-    }
-    text
+    let head = format!("default = {DEFAULT_POLICY}\nother = {OTHER_POLICY}\n{CERTIFICATES}");
+    let section = |manner: &Manner| format!("\n[{}]\n{AUTHORITY}{}", manner.name, manner.settings);
+    core::iter::once(head).chain(MANNERS.iter().map(section)).collect()
 }
 
 const CERTIFICATES: &str = "

@@ -1,7 +1,9 @@
 //! Shared fixtures.
 
+pub mod differential;
 pub mod forge;
 pub mod interop;
+pub mod judge;
 pub mod ledger;
 pub mod process;
 pub mod world;

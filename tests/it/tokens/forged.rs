@@ -2,9 +2,8 @@
 
 use anchorlog_proto::Digest;
 use anchorlog_tests::forge::{Expected, REASONS, cases};
+use anchorlog_tests::judge::judge;
 use anchorlog_verifier::codes::Code;
-
-use super::judge;
 
 #[test]
 fn every_sound_token_holds_and_every_bad_one_fails_for_its_reason() {

@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use anchorlog_tests::forge::{Case, Expected, Form, cases};
-
-use super::Judge;
+use anchorlog_tests::judge::Judge;
 
 /// Tokens of different kinds: every signature algorithm, every way to name the signer. The cheapest to
 /// verify for each kind: there are 150,000 flips.

@@ -24,14 +24,14 @@ pub static CASES: LazyLock<Vec<Case>> = LazyLock::new(cases);
 /// Every root that the forge's sound tokens lead to.
 static ROOTS: LazyLock<Vec<Certificate>> = LazyLock::new(|| {
     let sound = CASES.iter().filter(|case| matches!(case.expected, Answer::Holds { .. }));
-    let ders: BTreeSet<_> = sound.flat_map(|case| &case.given.trust).flat_map(|one| &one.roots).collect();
+    let ders: BTreeSet<_> =
+        sound.flat_map(|case| &case.given.trust).flat_map(|one| &one.roots).collect();
     ders.into_iter().filter_map(|der| Certificate::parse(der).ok()).collect()
 });
 
 /// What stands in the forge's tokens: only these contents have ever been signed.
-static SIGNED: LazyLock<BTreeSet<Vec<u8>>> = LazyLock::new(|| {
-    CASES.iter().flat_map(|case| contents(&case.bytes)).collect()
-});
+static SIGNED: LazyLock<BTreeSet<Vec<u8>>> =
+    LazyLock::new(|| CASES.iter().flat_map(|case| contents(&case.bytes)).collect());
 
 fn contents(bytes: &[u8]) -> Option<Vec<u8>> {
     let rewritten = ber::response_to_der(bytes).or_else(|| ber::token_to_der(bytes));
@@ -62,7 +62,9 @@ pub fn timestamp_token(bytes: &[u8]) {
     }
     let rewritten = ber::token_to_der(bytes);
     let Ok(token) = Token::parse(rewritten.as_deref().unwrap_or(bytes)) else { return };
-    let Some(algorithm) = HashAlgorithm::from_oid(&token.info.imprint_algorithm.oid) else { return };
+    let Some(algorithm) = HashAlgorithm::from_oid(&token.info.imprint_algorithm.oid) else {
+        return;
+    };
     let Ok(imprint) = Imprint::new(algorithm, token.info.imprint.to_vec()) else { return };
     let trust = [TrustEntry::new("forge", ROOTS.clone())];
     let allow = Allow { sha1: true, ber: true, noncritical_eku: true };
@@ -84,12 +86,16 @@ pub fn tst_info(bytes: &[u8]) {
 
 /// A path starts with the first certificate, ends at a root, and consists of what was given.
 pub fn certificate_path(bytes: &[u8]) {
-    let Some(elements) = Elements::new(bytes).and_then(|elements| elements.collect_all(16)) else { return };
+    let Some(elements) = Elements::new(bytes).and_then(|elements| elements.collect_all(16)) else {
+        return;
+    };
     let read = elements.iter().filter_map(|element| Certificate::parse(element.raw()).ok());
     let certificates: Vec<_> = read.collect();
     let Some((signer, candidates)) = certificates.split_first() else { return };
     let roots: Vec<_> = ROOTS.iter().cloned().map(Root::new).collect();
-    let Ok(path) = find_path(signer, candidates, &roots, signer.not_before(), Sha1::Refused) else { return };
+    let Ok(path) = find_path(signer, candidates, &roots, signer.not_before(), Sha1::Refused) else {
+        return;
+    };
     assert_eq!(path.digests().first(), Some(&signer.fingerprint()));
     assert!(roots.iter().any(|root| Some(&root.digest()) == path.digests().last()));
     assert!(path.certificates().len() <= 8);
@@ -99,18 +105,21 @@ pub fn certificate_path(bytes: &[u8]) {
 /// issuer's signature.
 pub fn revocation(bytes: &[u8]) {
     static SIGNER: LazyLock<(Certificate, Vec<Certificate>, Vec<Root>)> = LazyLock::new(|| {
-        let case = CASES.iter().find(|case| !case.given.crls.is_empty()).expect("a case with a CRL");
+        let case =
+            CASES.iter().find(|case| !case.given.crls.is_empty()).expect("a case with a CRL");
         let token = TimestampResponse::parse(&case.bytes).expect("a response");
         let token = Token::parse(token.token.expect("a token")).expect("a token");
         let mut bag: Vec<_> =
             token.certificates.iter().filter_map(|der| Certificate::parse(der).ok()).collect();
-        let position = bag.iter().position(|one| !one.extensions().basic_constraints.is_some_and(|b| b.ca));
+        let position =
+            bag.iter().position(|one| !one.extensions().basic_constraints.is_some_and(|b| b.ca));
         let signer = bag.remove(position.expect("a signer"));
         (signer, bag, ROOTS.iter().cloned().map(Root::new).collect())
     });
     let (signer, bag, roots) = &*SIGNER;
     let at = signer.not_before();
-    let path: Path<'_> = find_path(signer, bag, roots, at, Sha1::Refused).expect("the forge's path");
+    let path: Path<'_> =
+        find_path(signer, bag, roots, at, Sha1::Refused).expect("the forge's path");
     let mut evidence = Evidence::default();
     evidence.crls.extend(Crl::parse(bytes));
     evidence.ocsp.extend(OcspResponse::parse(bytes));

@@ -195,11 +195,12 @@ pub fn program() -> PathBuf {
     named.unwrap_or_else(|| Program::LogServer.path().to_path_buf())
 }
 
-/// The program under test, knowing nothing of the environment that the tests run in.
+/// The program under test, knowing nothing of the environment that the tests run in. Nobody stamps its log: what is
+/// in it is what the test has put there.
 #[must_use]
 pub fn command() -> Command {
     let mut command = Command::new(program());
-    command.env_clear().stdin(Stdio::null());
+    command.env_clear().env("ANCHORLOG_ANCHORING_DEV_TSA", "false").stdin(Stdio::null());
     command
 }
 

@@ -26,10 +26,10 @@ pub(super) enum CliError {
     #[error(transparent)]
     Address(#[from] AddressError),
     /// The running server can't be asked.
-    #[error("the log is in use, and its server can't be asked at {}: {source}", socket.display())]
+    #[error(
+        "the log is in use, and its server can't be asked ({source}); is it one that has authorities?"
+    )]
     Admin {
-        /// The socket.
-        socket: PathBuf,
         /// The operating system's reason.
         source: io::Error,
     },

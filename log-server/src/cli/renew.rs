@@ -70,16 +70,15 @@ fn is_held(error: &Error) -> bool {
 
 /// Asks the server that runs on the directory.
 fn ask(config: &Config, runtime: &tokio::runtime::Runtime) -> Result<Object<'static>, CliError> {
-    let socket = config.log.data.join(admin::SOCKET);
     let line = runtime
         .block_on(admin::ask(&config.log.data))
-        .map_err(|source| CliError::Admin { socket: socket.clone(), source })?;
+        .map_err(|source| CliError::Admin { source })?;
     let limits = ReadLimits::DEFAULT.with_bytes(line.len());
     let value = json::parse(line.trim_ascii_end(), &limits).ok();
-    value.and_then(|value| value.as_object().cloned()).map(Object::into_owned).ok_or_else(|| {
-        let source = std::io::ErrorKind::InvalidData.into();
-        CliError::Admin { socket, source }
-    })
+    value
+        .and_then(|value| value.as_object().cloned())
+        .map(Object::into_owned)
+        .ok_or_else(|| CliError::Admin { source: std::io::ErrorKind::InvalidData.into() })
 }
 
 fn report(round: &Object<'static>, running: bool) -> Report {

@@ -19,7 +19,7 @@ use super::error::CliError;
 use super::keygen::name;
 use super::report::{Answer, Form, Report, count};
 use crate::access::Access;
-use crate::anchoring::admin::{Admin, SOCKET};
+use crate::anchoring::admin::Admin;
 use crate::anchoring::{Anchoring, Authorities, Handle, authorities, options as anchoring_options};
 use crate::config::{Config, DEFAULT_ORIGIN, LogFormat, TelemetryConfig};
 use crate::dev_tsa::{self, DevTsa, STAMP_PATH, WARNING};
@@ -167,7 +167,7 @@ fn open_admin(config: &Config, handle: Handle, stopped: watch::Receiver<bool>) {
             tokio::spawn(admin.run(handle, stopped));
         }
         Err(error) => {
-            tracing::warn!(%error, socket = SOCKET, "`log-server renew` can't reach this server");
+            tracing::warn!(%error, "`log-server renew` can't reach this server");
         }
     }
 }

@@ -34,12 +34,13 @@ fn a_flipped_byte_is_named_or_unused() {
     // Entries, hashes, journal: everything but what the index engine flushes when it has much.
     let most = setting("ANCHORLOG_FLIPS", 150);
     let kinds = tamper(&LogFixture::of(700), most, |_| true);
-    for kind in
-        ["wal: records", "log/entries", "log/bundles", "log/level0", "log/level1", "key.pem"]
-    {
+    for kind in ["wal: records", "log/entries", "log/bundles", "log/level0", "log/level1"] {
         let count = kinds.get(kind).unwrap_or_else(|| panic!("no {kind}"));
         assert_eq!((count.unused, count.named > 0), (0, true), "{kind}: {count:?}");
     }
+    // The ends of its three lines may be those of another system: the key stays the same.
+    let count = &kinds["key.pem"];
+    assert!(count.unused <= 3 && count.named > 0, "{count:?}");
     // All but the first bytes of a sector, where a torn record may begin.
     let count = &kinds["wal: zeros behind them"];
     assert!(count.named > count.unused, "{count:?}");

@@ -59,7 +59,8 @@ pub struct Expectations {
 /// 8. Leaf and proof lead to the checkpoint's root (`LOG.INCLUSION`).
 /// 9. The stated `state` claims no more than is shown (`RCT.STATE`): `witnessed` needs a quorum
 ///    that the policy asks for and that is met, `anchored` a verified time stamp. Without a
-///    [`TimePolicy`] no time stamp counts: [`verify_timed_receipt`] takes one.
+///    [`TimePolicy`] no time stamp counts and `anchored` is not asked about:
+///    [`verify_timed_receipt`] takes one.
 ///
 /// All of them are made, whatever fails before; only that 4, 5 and 9 need each other, in this
 /// order, and 3.

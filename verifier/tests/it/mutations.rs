@@ -288,7 +288,7 @@ const DRAFTS: &[(&str, Edit, &[&str])] = &[
             d.state = "anchored";
             d.timestamps = vec![vec![0x30, 0]];
         },
-        &["RCT.STATE"],
+        &[],
     ),
     ("an unknown state", |d, _| d.state = "ok", &["J.ENUM"]),
     ("an empty time stamp", |d, _| d.timestamps = vec![Vec::new()], &["RCT.TIMESTAMP_LENGTH"]),

@@ -80,7 +80,7 @@ fn a_state_above_what_is_shown_is_one() {
     draft.timestamps = vec![vec![0x30, 0], vec![0x30, 1, 0]];
     assert_eq!(
         codes(&world, &draft, &world.policy_text(), &none),
-        ["RCT.STATE", "TSA.UNCHECKED", "TSA.UNCHECKED"]
+        ["TSA.UNCHECKED", "TSA.UNCHECKED"]
     );
 }
 

@@ -5,49 +5,46 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anchorlog_proto::Digest;
-use anchorlog_proto::timestamp::{HashAlgorithm, Imprint};
-use sha2::{Sha256, Sha384, Sha512};
+use anchorlog_proto::timestamp::{HashAlgorithm, Imprint, ImprintHasher};
+use sha2::{Digest as _, Sha256};
 
 /// Hashes everything a file holds with SHA-256; `progress` is told of every piece, in bytes.
 pub fn digest_file(path: &Path, progress: impl FnMut(u64)) -> io::Result<Digest> {
-    Ok(Digest::from_bytes(hash_file::<Sha256>(path, progress)?.into()))
+    let mut hasher = Sha256::new();
+    read_pieces(path, progress, |piece| hasher.update(piece))?;
+    Ok(Digest::from_bytes(hasher.finalize().into()))
 }
 
-/// Hashes everything a file holds, for a time stamp. SHA-1 is for what others made, and unsupported here.
+/// Hashes everything a file holds, for a time stamp.
 pub fn imprint_file(
     path: &Path,
     algorithm: HashAlgorithm,
     progress: impl FnMut(u64),
 ) -> io::Result<Imprint> {
-    let digest = match algorithm {
-        HashAlgorithm::Sha256 => hash_file::<Sha256>(path, progress)?.to_vec(),
-        HashAlgorithm::Sha384 => hash_file::<Sha384>(path, progress)?.to_vec(),
-        HashAlgorithm::Sha512 => hash_file::<Sha512>(path, progress)?.to_vec(),
-        _ => return Err(io::Error::from(io::ErrorKind::Unsupported)),
-    };
-    // The digest has the length of its algorithm.
-    Imprint::new(algorithm, digest).map_err(io::Error::other)
+    let mut hasher = ImprintHasher::new(algorithm);
+    read_pieces(path, progress, |piece| hasher.update(piece))?;
+    Ok(hasher.finish())
 }
 
-fn hash_file<H: sha2::Digest>(
+fn read_pieces(
     path: &Path,
     mut progress: impl FnMut(u64),
-) -> io::Result<sha2::digest::Output<H>> {
+    mut take: impl FnMut(&[u8]),
+) -> io::Result<()> {
     let mut file = File::open(path)?;
     if file.metadata()?.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     }
-    let mut hasher = H::new();
     let mut buffer = vec![0_u8; PIECE];
     loop {
         let read = match file.read(&mut buffer) {
-            Ok(0) => return Ok(hasher.finalize()),
+            Ok(0) => return Ok(()),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
         // `read` never says more than the buffer holds.
-        hasher.update(buffer.get(..read).unwrap_or_default());
+        take(buffer.get(..read).unwrap_or_default());
         progress(u64::try_from(read).unwrap_or(u64::MAX));
     }
 }
@@ -70,12 +67,10 @@ mod tests {
             let mut seen = 0;
             assert_eq!(digest_file(&path, |n| seen += n).unwrap(), Digest::of(&bytes));
             assert_eq!(usize::try_from(seen).unwrap(), length);
-            for algorithm in [HashAlgorithm::Sha256, HashAlgorithm::Sha384, HashAlgorithm::Sha512] {
+            for algorithm in HashAlgorithm::ALL {
                 let imprint = imprint_file(&path, algorithm, |_| {}).unwrap();
                 assert_eq!(imprint, Imprint::of_data(algorithm, &bytes));
             }
-            let error = imprint_file(&path, HashAlgorithm::Sha1, |_| {}).unwrap_err();
-            assert_eq!(error.kind(), io::ErrorKind::Unsupported);
         }
     }
 

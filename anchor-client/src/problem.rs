@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use anchorlog_verifier::report::text::is_deceptive;
 use serde::Deserialize;
 
 /// The media type of problem documents.
@@ -56,14 +57,6 @@ pub(crate) fn is_refusal(status: u16) -> bool {
 #[must_use]
 pub fn printable(text: &str) -> String {
     text.chars().take(MAX_TEXT).map(|c| if is_deceptive(c) { ' ' } else { c }).collect()
-}
-
-fn is_deceptive(c: char) -> bool {
-    let invisible = matches!(
-        c,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-    );
-    invisible || c.is_control()
 }
 
 const MAX_TEXT: usize = 500;

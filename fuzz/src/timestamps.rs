@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use anchorlog_proto::timestamp::element::Elements;
+use anchorlog_proto::timestamp::element::{Element, Elements};
 use anchorlog_proto::timestamp::{
     GenTime, HashAlgorithm, Imprint, TimestampRequest, TimestampResponse, Token, TstInfo, ber,
 };
 use anchorlog_verifier::timestamp::path::{Path, Root, find_path};
 use anchorlog_verifier::timestamp::revocation::{
-    Crl, Evidence, OcspResponse, RevocationMode, RevocationRules, check_revocation,
+    Crl, Evidence, OcspResponse, RevocationError, RevocationMode, RevocationRules, check_revocation,
 };
 use anchorlog_verifier::timestamp::signature::Sha1;
 use anchorlog_verifier::timestamp::{
@@ -101,8 +101,22 @@ pub fn certificate_path(bytes: &[u8]) {
     assert!(path.certificates().len() <= 8);
 }
 
-/// Revocation lists and OCSP responses, whatever they are, never say more than nothing without their
-/// issuer's signature.
+/// The signed part of a revocation list or of an OCSP response.
+fn signed_part(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut outer = Element::parse(bytes)?.elements()?;
+    let first = outer.next()?;
+    let Some(wrapped) = outer.next().filter(|_| outer.is_empty()) else {
+        // A list is signed data, algorithm and signature.
+        return Some(first.raw().to_vec());
+    };
+    // A response wraps its signed data: status, [0] { SEQUENCE { type, OCTET STRING } }.
+    let mut typed = Element::parse(wrapped.value())?.elements()?;
+    typed.next()?;
+    let basic = Element::parse(typed.next()?.octets()?)?;
+    Some(basic.elements()?.next()?.raw().to_vec())
+}
+
+/// Soundness: evidence about revocation changes what is known only if an authority of the forge signed it.
 pub fn revocation(bytes: &[u8]) {
     static SIGNER: LazyLock<(Certificate, Vec<Certificate>, Vec<Root>)> = LazyLock::new(|| {
         let case =
@@ -124,5 +138,15 @@ pub fn revocation(bytes: &[u8]) {
     evidence.crls.extend(Crl::parse(bytes));
     evidence.ocsp.extend(OcspResponse::parse(bytes));
     let rules = RevocationRules { mode: RevocationMode::Required, ..RevocationRules::default() };
-    let _ = check_revocation(&path, at, &evidence, &rules);
+    static SIGNED_EVIDENCE: LazyLock<BTreeSet<Vec<u8>>> = LazyLock::new(|| {
+        let all = CASES.iter().flat_map(|case| case.given.crls.iter().chain(&case.given.ocsp));
+        all.filter_map(|der| signed_part(der)).collect()
+    });
+    match check_revocation(&path, at, &evidence, &rules) {
+        Err(RevocationError::Unknown { .. }) => {}
+        told => {
+            let part = signed_part(bytes).expect("what tells something is of its form");
+            assert!(SIGNED_EVIDENCE.contains(&part), "evidence that nobody signed: {told:?}");
+        }
+    }
 }

@@ -69,7 +69,7 @@ impl Judge {
             at: Some(GenTime::from_unix(given.at)),
             skew_s: given.skew_s,
             allow,
-            revocation: RevocationRules { mode, sha1: allow.sha1(), ..RevocationRules::default() },
+            revocation: RevocationRules { mode, ..RevocationRules::default() },
             other_roots: certificates(&given.other_roots).into_iter().map(Root::new).collect(),
         };
         let request = TimestampRequest { imprint, nonce, policy, cert_req: asked.cert_req };
@@ -83,9 +83,7 @@ impl Judge {
         match form {
             Form::Response => verify_response(bytes, request, trust, supplied, rules),
             Form::Token => {
-                let TimestampRequest { imprint, nonce, policy, .. } = request.clone();
-                let expected = Expected { imprint, nonce, policy };
-                verify_token(bytes, &expected, trust, supplied, rules)
+                verify_token(bytes, &Expected::answering(request), trust, supplied, rules)
             }
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
@@ -56,7 +56,9 @@ async fn stamp(State(served): State<Served>, request: Request) -> Response {
 }
 
 async fn answer(served: &Served, headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Problem> {
-    require_query(headers)?;
+    let detail = "The body must be a TimeStampReq in DER and be declared with \
+                  `Content-Type: application/timestamp-query`.";
+    body::require_plain(headers, QUERY, detail)?;
     let request = body::read(body, LIMITS).await?;
     let tsa = Arc::clone(&served.tsa);
     // A join error means that the work panicked; the panic hook has reported where.
@@ -81,30 +83,10 @@ async fn mark(mut response: Response) -> Response {
     response
 }
 
-fn require_query(headers: &HeaderMap) -> Result<(), Problem> {
-    let essence = headers.get(CONTENT_TYPE).map(|value| {
-        let value = value.as_bytes();
-        value.split(|byte| *byte == b';').next().unwrap_or(value).trim_ascii()
-    });
-    if !essence.is_some_and(|essence| essence.eq_ignore_ascii_case(QUERY)) {
-        let detail = "The body must be a TimeStampReq in DER and be declared with \
-                      `Content-Type: application/timestamp-query`.";
-        return Err(Problem::new(Code::UnsupportedMediaType, detail));
-    }
-    let encoded = headers
-        .get(CONTENT_ENCODING)
-        .is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
-    if encoded {
-        let detail = "The body must be sent as it is, without `Content-Encoding`.";
-        return Err(Problem::new(Code::UnsupportedMediaType, detail));
-    }
-    Ok(())
-}
-
 const LIMITS: BodyLimits = BodyLimits { size: MAX_REQUEST_BYTES, timeout: Duration::from_secs(10) };
 
 /// RFC 3161 section 3.4.
-const QUERY: &[u8] = b"application/timestamp-query";
+const QUERY: &str = "application/timestamp-query";
 const REPLY: &str = "application/timestamp-reply";
 
 /// Says what the authority is to whoever doesn't look into its answers.

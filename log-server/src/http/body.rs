@@ -25,12 +25,22 @@ pub struct BodyLimits {
 
 /// Checks that the body is declared as plain JSON: `application/json`, any parameters, not compressed.
 pub fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
+    let detail = "The body must be JSON and be declared with `Content-Type: application/json`.";
+    require_plain(headers, "application/json", detail)
+}
+
+/// Checks that the body is declared to be of a media type, with any parameters, and isn't compressed.
+/// `detail` says so to whoever declares another one.
+pub fn require_plain(
+    headers: &HeaderMap,
+    media_type: &str,
+    detail: &'static str,
+) -> Result<(), Problem> {
     let essence = headers.get(CONTENT_TYPE).map(|value| {
         let value = value.as_bytes();
         value.split(|byte| *byte == b';').next().unwrap_or(value).trim_ascii()
     });
-    if !essence.is_some_and(|essence| essence.eq_ignore_ascii_case(b"application/json")) {
-        let detail = "The body must be JSON and be declared with `Content-Type: application/json`.";
+    if !essence.is_some_and(|essence| essence.eq_ignore_ascii_case(media_type.as_bytes())) {
         return Err(Problem::new(Code::UnsupportedMediaType, detail));
     }
     let encoded = headers

@@ -354,7 +354,7 @@ impl<'a> Reader<'a> {
         Ok(character)
     }
 
-    /// The code unit of the `\uXXXX` at a position.
+    /// The code unit of the `\u` escape at a position.
     fn code_unit(&self, escape_at: usize) -> Read<'a, u32> {
         let digits = self.text.as_bytes().get(escape_at + 2..escape_at + 6).unwrap_or_default();
         let unit = digits.iter().try_fold(0, |unit, digit| {

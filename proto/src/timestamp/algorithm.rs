@@ -73,12 +73,9 @@ impl HashAlgorithm {
     /// The digest of `bytes`.
     #[must_use]
     pub fn digest(self, bytes: &[u8]) -> Vec<u8> {
-        match self {
-            Self::Sha1 => sha1::Sha1::digest(bytes).to_vec(),
-            Self::Sha256 => sha2::Sha256::digest(bytes).to_vec(),
-            Self::Sha384 => sha2::Sha384::digest(bytes).to_vec(),
-            Self::Sha512 => sha2::Sha512::digest(bytes).to_vec(),
-        }
+        let mut hasher = ImprintHasher::new(self);
+        hasher.update(bytes);
+        hasher.finish().digest
     }
 
     /// The usual short name: `sha256`.
@@ -179,6 +176,53 @@ impl Imprint {
     }
 }
 
+/// An imprint in the making, of data that comes in pieces.
+#[derive(Clone, Debug)]
+pub struct ImprintHasher(State);
+
+#[derive(Clone, Debug)]
+enum State {
+    Sha1(sha1::Sha1),
+    Sha256(sha2::Sha256),
+    Sha384(sha2::Sha384),
+    Sha512(sha2::Sha512),
+}
+
+impl ImprintHasher {
+    /// Of nothing yet.
+    #[must_use]
+    pub fn new(algorithm: HashAlgorithm) -> Self {
+        Self(match algorithm {
+            HashAlgorithm::Sha1 => State::Sha1(sha1::Sha1::new()),
+            HashAlgorithm::Sha256 => State::Sha256(sha2::Sha256::new()),
+            HashAlgorithm::Sha384 => State::Sha384(sha2::Sha384::new()),
+            HashAlgorithm::Sha512 => State::Sha512(sha2::Sha512::new()),
+        })
+    }
+
+    /// Takes the next piece.
+    pub fn update(&mut self, piece: &[u8]) {
+        match &mut self.0 {
+            State::Sha1(hasher) => hasher.update(piece),
+            State::Sha256(hasher) => hasher.update(piece),
+            State::Sha384(hasher) => hasher.update(piece),
+            State::Sha512(hasher) => hasher.update(piece),
+        }
+    }
+
+    /// The imprint of all pieces.
+    #[must_use]
+    pub fn finish(self) -> Imprint {
+        let (algorithm, digest) = match self.0 {
+            State::Sha1(hasher) => (HashAlgorithm::Sha1, hasher.finalize().to_vec()),
+            State::Sha256(hasher) => (HashAlgorithm::Sha256, hasher.finalize().to_vec()),
+            State::Sha384(hasher) => (HashAlgorithm::Sha384, hasher.finalize().to_vec()),
+            State::Sha512(hasher) => (HashAlgorithm::Sha512, hasher.finalize().to_vec()),
+        };
+        Imprint { algorithm, digest }
+    }
+}
+
 impl fmt::Display for Imprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.algorithm, hex_encode(&self.digest))
@@ -223,6 +267,10 @@ mod tests {
         for algorithm in HashAlgorithm::ALL {
             let imprint = Imprint::of_data(algorithm, b"hello");
             assert_eq!(imprint.digest().len(), algorithm.length());
+            let mut hasher = ImprintHasher::new(algorithm);
+            hasher.update(b"hel");
+            hasher.update(b"lo");
+            assert_eq!(hasher.finish(), imprint);
             assert_eq!(imprint.to_string().parse(), Ok(imprint));
             assert!(Imprint::new(algorithm, vec![0; algorithm.length() - 1]).is_err());
         }

@@ -5,7 +5,6 @@
 //! nesting costs nothing.
 
 use super::ObjectIdentifier;
-use der::asn1::AnyRef;
 use der::{Decode, Header, Reader, SliceReader, Tag, TagNumber};
 
 /// One DER element: what stands at one place of the input.
@@ -121,12 +120,6 @@ impl<'a> Element<'a> {
             (Tag::Boolean, [0xff]) => Some(true),
             _ => None,
         }
-    }
-
-    /// The element as `der` knows it.
-    #[must_use]
-    pub fn any(&self) -> Option<AnyRef<'a>> {
-        self.decode()
     }
 }
 

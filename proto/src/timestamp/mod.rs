@@ -24,7 +24,7 @@ mod token;
 mod tst_info;
 mod writer;
 
-pub use algorithm::{AlgorithmIdentifier, HashAlgorithm, Imprint};
+pub use algorithm::{AlgorithmIdentifier, HashAlgorithm, Imprint, ImprintHasher};
 pub use attributes::{AlgorithmProtection, SignedAttributes};
 pub use error::TimestampError;
 pub use ess::{EssCertId, IssuerSerial, SigningCertificate};

@@ -129,12 +129,6 @@ impl FailInfo {
             .map(|(_, name)| *name)
     }
 
-    /// The number of the lowest bit that is set.
-    #[must_use]
-    pub const fn lowest_bit(self) -> Option<u32> {
-        if self.0 == 0 { None } else { Some(self.0.trailing_zeros()) }
-    }
-
     /// What stands for every bit that RFC 3161 has no room for.
     const FAR_OUT: Self = Self(1 << 31);
 

@@ -5,4 +5,5 @@ mod command;
 mod differential;
 mod forged;
 mod openssl;
+mod quorum;
 mod sweep;

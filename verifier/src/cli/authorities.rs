@@ -9,8 +9,8 @@ use anchorlog_proto::timestamp::GenTime;
 use super::input::{Inputs, MAX_EVIDENCE_BYTES};
 use crate::codes::input::CERTIFICATES;
 use crate::finding::Finding;
-use crate::timestamp::revocation::{MAX_CRL_BYTES, OcspResponse, read_crls};
-use crate::timestamp::{Allow, Certificate, Supplied, TrustEntry, read_certificates};
+use crate::timestamp::revocation::{MAX_CRL_BYTES, OcspResponse, RevocationMode, read_crls};
+use crate::timestamp::{Allow, Certificate, Rules, Supplied, TrustEntry, read_certificates};
 
 /// A file with roots, and whose they are: `OPERATOR=FILE`, or `FILE` alone.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ pub(super) struct EvidenceArgs {
     ocsp: Vec<PathBuf>,
     /// Time of evaluation, as 2026-11-30T12:00:00Z: a token may not lie ahead of it.
     #[arg(long, value_name = "TIME", value_parser = time)]
-    pub(super) at: Option<GenTime>,
+    at: Option<GenTime>,
     /// Accept what is refused by default: sha1, ber, noncritical-eku.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = ["sha1", "ber", "noncritical-eku"])]
     allow: Vec<String>,
@@ -89,18 +89,19 @@ impl EvidenceArgs {
         Ok(supplied)
     }
 
-    /// Whether there is anything about revocation.
-    pub(super) fn has_revocation(&self) -> bool {
-        !self.crl.is_empty() || !self.ocsp.is_empty()
-    }
-
-    pub(super) fn allow(&self) -> Allow {
+    /// The rules that these arguments make: revocation data counts where there is any.
+    pub(super) fn rules(&self) -> Rules {
         let allows = |what: &str| self.allow.iter().any(|allowed| allowed == what);
-        Allow {
+        let allow = Allow {
             sha1: allows("sha1"),
             ber: allows("ber"),
             noncritical_eku: allows("noncritical-eku"),
+        };
+        let mut rules = Rules { at: self.at, allow, ..Rules::default() };
+        if !self.crl.is_empty() || !self.ocsp.is_empty() {
+            rules.revocation.mode = RevocationMode::Supplied;
         }
+        rules
     }
 }
 

@@ -18,8 +18,6 @@ use crate::receipt::{
     read_receipt,
 };
 use crate::report::{Facts, Report};
-use crate::timestamp::Rules;
-use crate::timestamp::revocation::RevocationMode;
 
 /// Check a receipt: that a log holds this statement, by the keys of a policy.
 ///
@@ -96,12 +94,7 @@ fn evaluate(args: &Args, inputs: &mut Inputs) -> Result<Report, Finding> {
 fn time_policy(args: &Args, inputs: &mut Inputs) -> Result<TimePolicy, Finding> {
     let trust = load_trust(&args.tsa_roots, inputs)?;
     let supplied = args.evidence.load(inputs)?;
-    let mut rules =
-        Rules { at: args.evidence.at, allow: args.evidence.allow(), ..Rules::default() };
-    if args.evidence.has_revocation() {
-        rules.revocation.mode = RevocationMode::Supplied;
-    }
-    Ok(TimePolicy { trust, supplied, rules })
+    Ok(TimePolicy { trust, supplied, rules: args.evidence.rules() })
 }
 
 fn kind(text: &str) -> Result<StatementKind, String> {

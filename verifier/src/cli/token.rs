@@ -5,22 +5,21 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use anchorlog_proto::timestamp::{
-    HashAlgorithm, Imprint, MAX_RESPONSE_BYTES, Nonce, ObjectIdentifier, TimestampRequest, Token,
-    ber,
+    HashAlgorithm, Imprint, ImprintHasher, MAX_RESPONSE_BYTES, Nonce, ObjectIdentifier,
+    TimestampRequest, Token, ber,
 };
-use sha2::digest::Digest;
 
 use super::authorities::{EvidenceArgs, Roots, load_trust};
 use super::input::Inputs;
 use super::output::Answer;
 use crate::codes::input::OPEN;
-use crate::codes::timestamp::{NOT_COUNTED, NOTE, QUORUM};
+use crate::codes::timestamp::{NOTE, QUORUM};
 use crate::finding::Finding;
 use crate::report::{Facts, Report, Timestamp};
 use crate::timestamp::revocation::RevocationMode;
 use crate::timestamp::{
-    Expected, MAX_TOKENS, Rules, Supplied, TokenFailure, TrustEntry, VerifiedToken, token_in,
-    verify_response, verify_token,
+    Expected, MAX_TOKENS, Quorum, Rules, Supplied, TokenFailure, TrustEntry, VerifiedToken,
+    token_in, verify_response, verify_token,
 };
 
 /// Check RFC 3161 time stamps: that something existed at their time, by authorities you trust.
@@ -91,32 +90,27 @@ fn evaluate(args: &Args, inputs: &mut Inputs) -> Result<Report, Finding> {
             None => None,
         },
     };
-    let mut timestamps = Vec::new();
     let mut findings = Vec::new();
+    let mut outcomes = Vec::new();
     for bytes in &tokens {
         let outcome = judge.judge(args, bytes)?;
         match &outcome {
             Ok(token) => findings.extend(notes(token)),
-            Err(failure) if args.quorum.is_none() => {
-                findings.push(failure.finding().in_input(TOKEN));
-            }
-            Err(failure) => {
-                let detail = format!("{}: {failure}", failure.code());
-                let finding = Finding::new(NOT_COUNTED, detail).because(failure.reason());
-                findings.push(finding.in_input(TOKEN));
-            }
+            Err(failure) if args.quorum.is_none() => findings.push(failure.finding()),
+            Err(failure) => findings.push(failure.not_counted()),
         }
-        timestamps.push(Timestamp::judged(bytes, outcome));
+        outcomes.push(outcome);
     }
-    if let Some(quorum) = args.quorum {
-        let verified = timestamps.iter().filter_map(Timestamp::verified);
-        let operators: std::collections::BTreeSet<_> =
-            verified.map(VerifiedToken::operator).collect();
-        if operators.len() < usize::from(quorum) {
-            let finding = Finding::new(QUORUM, "too few authorities' tokens hold");
-            findings.push(finding.compared(quorum, operators.len()));
-        }
+    let mut findings: Vec<_> = findings.into_iter().map(|one| one.in_input(TOKEN)).collect();
+    let quorum = Quorum::of(outcomes);
+    if let Some(asked) = args.quorum
+        && !quorum.reaches(usize::from(asked))
+    {
+        let finding = Finding::new(QUORUM, "too few authorities' tokens hold");
+        findings.push(finding.compared(asked, quorum.operators().len()));
     }
+    let rows = tokens.iter().zip(quorum.into_outcomes());
+    let timestamps = rows.map(|(bytes, outcome)| Timestamp::judged(bytes, outcome)).collect();
     Ok(Report::evaluated(COMMAND, Facts { timestamps, ..Facts::default() }, findings))
 }
 
@@ -144,8 +138,7 @@ impl Judge {
             if token != bytes {
                 return Ok(verify_response(bytes, request, trust, supplied, rules));
             }
-            let TimestampRequest { imprint, nonce, policy, .. } = request.clone();
-            let expected = Expected { imprint, nonce, policy };
+            let expected = Expected::answering(request);
             return Ok(verify_token(bytes, &expected, trust, supplied, rules));
         }
         let imprint = match (&args.digest, &args.data) {
@@ -159,22 +152,19 @@ impl Judge {
 }
 
 fn rules(args: &Args) -> Rules {
-    let mut rules =
-        Rules { at: args.evidence.at, allow: args.evidence.allow(), ..Rules::default() };
-    rules.revocation.sha1 = rules.allow.sha1();
-    rules.revocation.mode = match args.revocation.as_deref() {
-        Some("required") => RevocationMode::Required,
-        Some("supplied") => RevocationMode::Supplied,
-        None if args.evidence.has_revocation() => RevocationMode::Supplied,
-        _ => RevocationMode::None,
-    };
+    let mut rules = args.evidence.rules();
+    match args.revocation.as_deref() {
+        Some("required") => rules.revocation.mode = RevocationMode::Required,
+        Some("supplied") => rules.revocation.mode = RevocationMode::Supplied,
+        Some(_) => rules.revocation.mode = RevocationMode::None,
+        None => {}
+    }
     rules
 }
 
 fn notes(token: &VerifiedToken) -> impl Iterator<Item = Finding> {
-    let finding = |note: &crate::timestamp::Note| {
-        Finding::new(NOTE, note.text()).because(note.as_str()).in_input(TOKEN)
-    };
+    let finding =
+        |note: &crate::timestamp::Note| Finding::new(NOTE, note.text()).because(note.as_str());
     token.notes().iter().map(finding)
 }
 
@@ -196,27 +186,19 @@ fn algorithm_of(token: &[u8]) -> HashAlgorithm {
 
 /// Hashes a file of any size.
 fn imprint_of(path: &Path, algorithm: HashAlgorithm) -> Result<Imprint, Finding> {
-    let file = File::open(path);
-    let digest = file.and_then(|file| match algorithm {
-        HashAlgorithm::Sha1 => hash::<sha1::Sha1>(file),
-        HashAlgorithm::Sha384 => hash::<sha2::Sha384>(file),
-        HashAlgorithm::Sha512 => hash::<sha2::Sha512>(file),
-        _ => hash::<sha2::Sha256>(file),
-    });
-    let digest = digest.map_err(|error| {
+    File::open(path).and_then(|file| hash(file, algorithm)).map_err(|error| {
         Finding::new(OPEN, format!("{} can't be read: {error}", path.display())).in_input(DATA)
-    })?;
-    Imprint::new(algorithm, digest).map_err(|error| Finding::of_format(error.code(), &error))
+    })
 }
 
-fn hash<D: Digest>(mut file: File) -> io::Result<Vec<u8>> {
-    let mut hasher = D::new();
+fn hash(mut file: File, algorithm: HashAlgorithm) -> io::Result<Imprint> {
+    let mut hasher = ImprintHasher::new(algorithm);
     let mut buffer = vec![0; 1 << 16];
     loop {
         let read = file.read(&mut buffer)?;
         match buffer.get(..read) {
-            Some(chunk @ [_, ..]) => hasher.update(chunk),
-            _ => return Ok(hasher.finalize().to_vec()),
+            Some(piece @ [_, ..]) => hasher.update(piece),
+            _ => return Ok(hasher.finish()),
         }
     }
 }

@@ -4,7 +4,7 @@ use anchorlog_proto::receipt::Receipt;
 use anchorlog_proto::timestamp::{HashAlgorithm, Imprint};
 use anchorlog_proto::tlog_policy::TlogPolicy;
 
-use crate::codes::timestamp::{NOT_COUNTED, UNCHECKED};
+use crate::codes::timestamp::UNCHECKED;
 use crate::finding::Finding;
 use crate::report::Timestamp;
 use crate::timestamp::{Expected, Rules, Supplied, TrustEntry, verify_token};
@@ -43,9 +43,7 @@ pub(super) fn examine(
         let expected = Expected::over(imprint.clone());
         let outcome = verify_token(token, &expected, &time.trust, &time.supplied, &time.rules);
         if let Err(failure) = &outcome {
-            let detail = format!("{}: {failure}", failure.code());
-            let finding = Finding::new(NOT_COUNTED, detail).because(failure.reason());
-            findings.push(finding.at(pointer));
+            findings.push(failure.not_counted().at(pointer));
         }
         Timestamp::judged(token, outcome)
     };

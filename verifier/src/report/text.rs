@@ -6,6 +6,7 @@
 use core::fmt::Write as _;
 
 use anchorlog_proto::encoding::hex_encode;
+use anchorlog_proto::timestamp::GenTime;
 
 use crate::finding::{Class, Finding, Place};
 use crate::timestamp::revocation::{CertificateStatus, Stance};
@@ -211,40 +212,26 @@ fn describe(place: &Place, files: &[(&'static str, String)]) -> Option<String> {
     Some(text)
 }
 
-/// The text without control characters and without those that turn the direction of writing: what
-/// comes from an input must not steer the terminal or the eye.
+/// The text without what could steer the terminal or the eye: it comes from an input.
 fn printable(text: &str) -> String {
-    let steers = |c: char| {
-        (c.is_control() && c != '\n')
-            || matches!(c, '\u{200e}' | '\u{200f}')
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+    let steers = |c: char| c != '\n' && is_deceptive(c);
     text.chars().map(|c| if steers(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// Whether a character could steer a terminal, or is invisible, or turns the direction of writing.
+#[must_use]
+pub fn is_deceptive(c: char) -> bool {
+    let invisible = matches!(
+        c,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    invisible || c.is_control()
 }
 
 /// Seconds of POSIX time as RFC 3339 in UTC, or as they are beyond the year 9999.
 fn utc(unix_seconds: u64) -> String {
-    /// Seconds of 9999-12-31T23:59:59Z.
-    const LAST: u64 = 253_402_300_799;
-    if unix_seconds > LAST {
-        return format!("{unix_seconds} s");
-    }
-    let (days, seconds) = (unix_seconds / 86_400, unix_seconds % 86_400);
-    // Counted from 0000-03-01, so that the leap day is the last of a year: 719,468 days before
-    // 1970.
-    let shifted = days + 719_468;
-    let (cycle, day_of_cycle) = (shifted / 146_097, shifted % 146_097);
-    let year_of_cycle = (day_of_cycle - day_of_cycle / 1_460 + day_of_cycle / 36_524
-        - day_of_cycle / 146_096)
-        / 365;
-    let day_of_year =
-        day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = 400 * cycle + year_of_cycle + u64::from(month <= 2);
-    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    let seconds = i64::try_from(unix_seconds);
+    seconds.map_or_else(|_| format!("{unix_seconds} s"), |at| GenTime::from_unix(at).to_string())
 }
 
 const GREEN: &str = "\u{1b}[32m";

@@ -3,9 +3,7 @@
 use core::fmt;
 
 use anchorlog_proto::Digest;
-use anchorlog_proto::timestamp::{
-    GenTime, HashAlgorithm, Imprint, Nonce, ObjectIdentifier, TimestampError,
-};
+use anchorlog_proto::timestamp::{GenTime, Imprint, Nonce, ObjectIdentifier, TimestampError};
 
 use super::path::PathError;
 use super::revocation::RevocationError;
@@ -15,7 +13,7 @@ use crate::codes::Code;
 use crate::codes::input::INTERNAL;
 use crate::codes::timestamp::{
     ACCURACY, ALG, CERT_ABSENT, CERTS_UNASKED, ESS, FUTURE, IMPRINT, IMPRINT_ALG, NAME, NONCE,
-    POLICY_OID, POLICY_WINDOW, ROOT_PURPOSE, SIGNED_ATTRS,
+    NOT_COUNTED, POLICY_OID, POLICY_WINDOW, ROOT_PURPOSE, SIGNED_ATTRS,
 };
 use crate::finding::Finding;
 
@@ -218,8 +216,10 @@ impl TokenFailure {
         }
     }
 
-    pub(super) const fn digest_of(algorithm: Option<HashAlgorithm>) -> Self {
-        if algorithm.is_some() { Self::DigestParameters } else { Self::Digest }
+    /// The same where the token is one of several: it counts for nothing, and spoils nothing.
+    #[must_use]
+    pub fn not_counted(&self) -> Finding {
+        Finding::new(NOT_COUNTED, format!("{}: {self}", self.code())).because(self.reason())
     }
 }
 

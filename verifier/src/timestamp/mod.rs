@@ -64,17 +64,28 @@ pub fn verify_token(
     supplied: &Supplied,
     rules: &Rules,
 ) -> Result<VerifiedToken, TokenFailure> {
-    let (der, notes) = match Token::parse(token) {
-        Ok(_) => (Cow::Borrowed(token), Vec::new()),
-        Err(error) => {
-            let rewritten = ber::token_to_der(token);
-            match rewritten {
-                Some(rewritten) if rules.allow.ber => (Cow::Owned(rewritten), vec![Note::Ber]),
-                rewritten => return Err(ber::name_refusal(error, rewritten.as_deref()).into()),
-            }
-        }
+    let mut rewritten = Vec::new();
+    let (read, notes) = read_token(token, &mut rewritten, rules)?;
+    token::verify(token, &read, expected, trust, supplied, rules, notes)
+}
+
+/// Reads a token; one whose wrapper is BER, if that is allowed, through its form in DER in `rewritten`.
+fn read_token<'a>(
+    token: &'a [u8],
+    rewritten: &'a mut Vec<u8>,
+    rules: &Rules,
+) -> Result<(Token<'a>, Vec<Note>), TokenFailure> {
+    let error = match Token::parse(token) {
+        Ok(read) => return Ok((read, Vec::new())),
+        Err(error) => error,
     };
-    token::verify(token, &Token::parse(&der)?, expected, trust, supplied, rules, notes)
+    match ber::token_to_der(token) {
+        Some(der) if rules.allow.ber => {
+            *rewritten = der;
+            Ok((Token::parse(rewritten)?, vec![Note::Ber]))
+        }
+        der => Err(ber::name_refusal(error, der.as_deref()).into()),
+    }
 }
 
 /// The token in a file that holds either a token or a whole response, told apart by their first field.
@@ -84,9 +95,14 @@ pub fn token_in<'a>(bytes: &'a [u8], rules: &Rules) -> Result<Cow<'a, [u8]>, Tok
     if first == Some(Tag::ObjectIdentifier) || ber::token_to_der(bytes).is_some() {
         return Ok(Cow::Borrowed(bytes));
     }
-    match TimestampResponse::parse(bytes) {
-        Ok(response) => Ok(Cow::Borrowed(response.granted()?)),
-        Err(error) => match ber::response_to_der(bytes) {
+    granted(bytes, rules)
+}
+
+/// The token of a response that was granted.
+fn granted<'a>(response: &'a [u8], rules: &Rules) -> Result<Cow<'a, [u8]>, TokenFailure> {
+    match TimestampResponse::parse(response) {
+        Ok(read) => Ok(Cow::Borrowed(read.granted()?)),
+        Err(error) => match ber::response_to_der(response) {
             Some(der) if rules.allow.ber => {
                 Ok(Cow::Owned(TimestampResponse::parse(&der)?.granted()?.to_vec()))
             }
@@ -105,31 +121,16 @@ pub fn verify_response(
     supplied: &Supplied,
     rules: &Rules,
 ) -> Result<VerifiedToken, TokenFailure> {
-    let rewritten;
-    let parsed = match TimestampResponse::parse(response) {
-        Ok(parsed) => parsed,
-        Err(error) => {
-            rewritten = ber::response_to_der(response);
-            match &rewritten {
-                Some(rewritten) if rules.allow.ber => TimestampResponse::parse(rewritten)?,
-                rewritten => return Err(ber::name_refusal(error, rewritten.as_deref()).into()),
-            }
-        }
-    };
-    let token = parsed.granted()?;
-    let expected = Expected {
-        imprint: request.imprint.clone(),
-        nonce: request.nonce.clone(),
-        policy: request.policy,
-    };
-    let verified = verify_token(token, &expected, trust, supplied, rules)?;
-    let rewritten = if rules.allow.ber { ber::token_to_der(token) } else { None };
-    let certificates = Token::parse(rewritten.as_deref().unwrap_or(token))?.certificates;
+    let token = granted(response, rules)?;
+    let mut rewritten = Vec::new();
+    let (read, notes) = read_token(&token, &mut rewritten, rules)?;
+    let expected = Expected::answering(request);
+    let verified = token::verify(&token, &read, &expected, trust, supplied, rules, notes)?;
     let signer = verified.chain().first();
-    let holds_signer = certificates.iter().any(|one| Some(&Digest::of(one)) == signer);
+    let holds_signer = read.certificates.iter().any(|one| Some(&Digest::of(one)) == signer);
     match request.cert_req {
         true if !holds_signer => Err(TokenFailure::CertificateAbsent),
-        false if !certificates.is_empty() => Err(TokenFailure::CertificatesUnasked),
+        false if !read.certificates.is_empty() => Err(TokenFailure::CertificatesUnasked),
         _ => Ok(verified),
     }
 }

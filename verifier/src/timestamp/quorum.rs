@@ -20,9 +20,21 @@ pub struct Quorum {
 }
 
 impl Quorum {
+    /// The quorum of tokens that were judged one by one.
+    #[must_use]
+    pub const fn of(outcomes: Vec<Result<VerifiedToken, TokenFailure>>) -> Self {
+        Self { outcomes }
+    }
+
     /// What became of each token, in the order given.
     pub fn outcomes(&self) -> &[Result<VerifiedToken, TokenFailure>] {
         &self.outcomes
+    }
+
+    /// The same, handed over.
+    #[must_use]
+    pub fn into_outcomes(self) -> Vec<Result<VerifiedToken, TokenFailure>> {
+        self.outcomes
     }
 
     /// The tokens that hold.
@@ -55,5 +67,5 @@ pub fn verify_quorum<T: AsRef<[u8]>>(
         return Err(TimestampError::Count { what: "tokens", limit: MAX_TOKENS }.into());
     }
     let verify = |token: &T| verify_token(token.as_ref(), expected, trust, supplied, rules);
-    Ok(Quorum { outcomes: tokens.iter().map(verify).collect() })
+    Ok(Quorum::of(tokens.iter().map(verify).collect()))
 }

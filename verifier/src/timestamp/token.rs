@@ -58,7 +58,8 @@ fn digest_algorithm(
     let stated = &token.signer.digest_algorithm;
     let Some(digest) = HashAlgorithm::from_element(stated) else {
         let oid = stated.elements().and_then(|mut fields| fields.next()?.oid());
-        return Err(TokenFailure::digest_of(oid.as_ref().and_then(HashAlgorithm::from_oid)));
+        let known = oid.as_ref().and_then(HashAlgorithm::from_oid).is_some();
+        return Err(if known { TokenFailure::DigestParameters } else { TokenFailure::Digest });
     };
     allowed(digest, rules, notes).ok_or(TokenFailure::Digest)?;
     let announced = |one: &Element<'_>| HashAlgorithm::from_element(one) == Some(digest);
@@ -299,7 +300,7 @@ fn under<'a>(
     }
     accuracy(info, entry).map_err(|failure| (Progress::Policy, failure))?;
     let until = rules.latest().or(rules.revocation.until);
-    let revocation = RevocationRules { until, ..rules.revocation };
+    let revocation = RevocationRules { sha1, until, ..rules.revocation };
     let stance = check_revocation(&path, info.gen_time, evidence, &revocation);
     let stance = stance.map_err(|error| (Progress::Accuracy, error.into()))?;
     let unknown = match &stance {

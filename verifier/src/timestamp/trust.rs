@@ -1,6 +1,6 @@
 //! What a token is judged by: whom the caller trusts, what was asked for, and the rules.
 
-use anchorlog_proto::timestamp::{GenTime, Imprint, Nonce, ObjectIdentifier};
+use anchorlog_proto::timestamp::{GenTime, Imprint, Nonce, ObjectIdentifier, TimestampRequest};
 
 use super::certificate::Certificate;
 use super::path::Root;
@@ -97,6 +97,13 @@ impl Expected {
     pub const fn over(imprint: Imprint) -> Self {
         Self { imprint, nonce: None, policy: None }
     }
+
+    /// A token that says what `request` asks for.
+    #[must_use]
+    pub fn answering(request: &TimestampRequest) -> Self {
+        let TimestampRequest { imprint, nonce, policy, .. } = request.clone();
+        Self { imprint, nonce, policy }
+    }
 }
 
 /// What the caller has beside the token. None of it is trusted.
@@ -144,7 +151,7 @@ pub struct Rules {
     pub skew_s: u32,
     /// What is allowed beyond the rules.
     pub allow: Allow,
-    /// What to make of CRLs and OCSP responses.
+    /// What to make of CRLs and OCSP responses. Whether SHA-1 counts in them is `allow`'s to say.
     pub revocation: RevocationRules,
     /// Roots that the caller trusts for something else: a token of theirs is told apart from one of
     /// nobody known.

@@ -20,6 +20,8 @@ use anchorlog_proto::timestamp::ObjectIdentifier;
 use anchorlog_proto::timestamp::element::{Element, Elements};
 use der::Tag;
 
+use crate::report::text::is_deceptive;
+
 /// Relative names of one name that are compared one by one.
 const MAX_RELATIVE_NAMES: usize = 64;
 /// Attributes of one relative name that are compared one by one.
@@ -240,7 +242,7 @@ impl fmt::Display for Attribute<'_> {
         for character in text.chars() {
             match character {
                 '"' | '+' | ',' | ';' | '<' | '>' | '\\' => write!(f, "\\{character}")?,
-                _ if character.is_control() || is_invisible(character) => {
+                _ if is_deceptive(character) => {
                     let mut octets = [0; 4];
                     for octet in character.encode_utf8(&mut octets).bytes() {
                         write!(f, "\\{octet:02x}")?;
@@ -251,17 +253,6 @@ impl fmt::Display for Attribute<'_> {
         }
         Ok(())
     }
-}
-
-/// Marks that change how the text around them is shown.
-const fn is_invisible(character: char) -> bool {
-    matches!(
-        character,
-        '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-    )
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ pub mod cosignature;
 pub mod digest;
 pub mod encoding;
 mod error;
+pub mod gad;
+
 pub mod json;
 pub mod merkle;
 pub mod note;

@@ -30,7 +30,7 @@ pub use error::{JsonCode, JsonError, MAX_POINTER_BYTES};
 pub use fields::Fields;
 pub use limits::{MemberNames, ReadLimits};
 pub use reader::{Document, parse, parse_canonical, read};
-pub use time::parse_utc_seconds;
+pub use time::{format_utc_seconds, parse_utc_seconds};
 pub use value::{IntegerRangeError, MAX_INTEGER, MAX_UNSIGNED, Object, Value};
 pub use writer::{canonical, write_canonical};
 

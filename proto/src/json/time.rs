@@ -52,6 +52,27 @@ pub fn parse_utc_seconds(text: &str) -> Option<i64> {
     Some(((days_since_epoch(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
 }
 
+/// Writes an instant, in seconds since 1970-01-01T00:00:00Z, as [`parse_utc_seconds`] reads it.
+///
+/// Outside the years 0000 to 9999 the text is that of no such instant and is refused by every reader.
+#[must_use]
+pub fn format_utc_seconds(seconds: i64) -> String {
+    let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // The inverse of `days_since_epoch`, counted from March again.
+    let shifted = days.saturating_add(719_468);
+    let (cycle, day_of_cycle) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let leap_days = day_of_cycle / 1_460 - day_of_cycle / 36_524 + day_of_cycle / 146_096;
+    let year_of_cycle = (day_of_cycle - leap_days) / 365;
+    let day_of_year =
+        day_of_cycle - (year_of_cycle * 365 + year_of_cycle / 4 - year_of_cycle / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = cycle * 400 + year_of_cycle + i64::from(month <= 2);
+    let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
 fn number(digits: &[u8]) -> Option<i64> {
     digits.iter().try_fold(0, |sum, digit| {
         digit.is_ascii_digit().then(|| sum * 10 + i64::from(digit - b'0'))
@@ -88,6 +109,19 @@ mod tests {
             ("0000-01-01T00:00:00Z", -62_167_219_200),
         ] {
             assert_eq!(parse_utc_seconds(text), Some(seconds), "{text}");
+            assert_eq!(format_utc_seconds(seconds), text);
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        // Every day of four centuries, at another second of the day each time.
+        for day in -200_000..200_000_i64 {
+            let seconds = day * 86_400 + (day * 7_919).rem_euclid(86_400);
+            assert_eq!(parse_utc_seconds(&format_utc_seconds(seconds)), Some(seconds));
+        }
+        for unwritable in [i64::MIN, -62_167_219_201, 253_402_300_800, i64::MAX] {
+            assert_eq!(parse_utc_seconds(&format_utc_seconds(unwritable)), None);
         }
     }
 

@@ -259,12 +259,12 @@ impl<'a> Object<'a> {
     }
 
     /// Position of a member in canonical order.
-    pub(super) fn find(&self, name: &str) -> Result<usize, usize> {
+    pub(crate) fn find(&self, name: &str) -> Result<usize, usize> {
         self.members.binary_search_by(|(candidate, _)| candidate.as_ref().cmp(name))
     }
 
     /// The member at a position in canonical order.
-    pub(super) fn at(&self, position: usize) -> Option<(&str, &Value<'a>)> {
+    pub(crate) fn at(&self, position: usize) -> Option<(&str, &Value<'a>)> {
         self.members.get(position).map(|(name, value)| (name.as_ref(), value))
     }
 }

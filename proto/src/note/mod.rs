@@ -8,7 +8,7 @@
 //! ```text
 //! <text, ends with a newline>
 //!                                         the last blank line ends the text
-//! — <key name> base64(key ID ‖ signature)  1 to 64 of them
+//! — <key name> base64(key ID ‖ signature)  1 to 100 of them
 //! ```
 //!
 //! Rules where the specification leaves room:
@@ -34,7 +34,7 @@ pub use signer::NoteSigner;
 pub const MAX_NOTE_BYTES: usize = 1 << 20;
 
 /// The largest number of signature lines of a note. C2SP demands at least 16.
-pub const MAX_SIGNATURES: usize = 64;
+pub const MAX_SIGNATURES: usize = 100;
 
 /// A well-formed note. Nothing is verified: [`SignedNote::verify`] does that.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]

@@ -2,8 +2,9 @@
 //!
 //! What it is: the client of a log's interface ([`log_client`]), with everything it answers verified and held
 //! against what the log signed before ([`log`], [`seen`]); an [`outbox`] that loses nothing; time stamps of
-//! RFC 3161 authorities ([`stamp`]); the program `anchor` ([`cli`]) with its load generator ([`hammer`]);
-//! and [`durable`], through which everything that writes to disk goes, the log's server included.
+//! RFC 3161 authorities ([`stamp`]); records of governed runs ([`record`]); evidence envelopes
+//! ([`envelope`]); the program `anchor` ([`cli`]) with its load generator ([`hammer`]); and [`durable`],
+//! through which everything that writes to disk goes, the log's server included.
 //!
 //! What it is not: a judge. Whether a receipt holds is decided by `anchorlog-verifier`, whom this crate
 //! calls before it believes anything. Where the data comes from: statements of `anchorlog-proto`. Where it
@@ -14,16 +15,17 @@ pub mod api;
 #[doc(hidden)]
 pub mod cli;
 pub mod durable;
+pub mod envelope;
 pub mod error;
 pub mod evidence;
 pub mod file_digest;
 pub mod hammer;
-pub mod keys;
 pub mod log;
 pub mod log_client;
 pub mod outbox;
 pub mod problem;
 pub mod receipt_store;
+pub mod record;
 pub mod retry;
 pub mod seen;
 pub mod stamp;
@@ -32,3 +34,5 @@ pub mod submit;
 mod tiles;
 pub mod transport;
 pub mod trust;
+
+pub use anchorlog_verifier::keys;

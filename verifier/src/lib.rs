@@ -59,6 +59,8 @@ pub mod checkpoint;
 pub mod cli;
 pub mod codes;
 pub mod finding;
+pub mod gad;
+pub mod keys;
 pub mod proof;
 pub mod receipt;
 pub mod report;

@@ -6,7 +6,7 @@ use anchorlog_proto::json::{Object, Value, canonical};
 
 use super::output::{Answer, Form};
 use crate::codes::input::USAGE;
-use crate::codes::{Code, markdown};
+use crate::codes::{Code, affected, markdown};
 use crate::finding::Finding;
 use crate::report::Report;
 
@@ -15,6 +15,7 @@ use crate::report::Report;
 #[command(after_help = "\
 Examples:
   verifier explain LOG.QUORUM
+  verifier explain R3.VERDICT.DUP
   verifier explain ess.hash-mismatch
   verifier explain --list
   verifier explain --json LOG.SIG")]
@@ -62,14 +63,12 @@ fn find(text: &str) -> Option<Code> {
 }
 
 fn unknown(text: &str) -> Answer {
-    let family = text.split('.').next().unwrap_or_default().to_ascii_uppercase();
-    let near: Vec<_> = Code::all()
-        .into_iter()
-        .map(Code::as_str)
-        .filter(|code| code.split('.').next() == Some(&family))
-        .collect();
-    let hint =
-        if near.is_empty() { "see `verifier explain --list`".to_owned() } else { near.join(", ") };
+    let near: Vec<_> = Code::near(text).into_iter().map(Code::as_str).collect();
+    let hint = if near.is_empty() {
+        "see `verifier explain --list`".to_owned()
+    } else {
+        format!("near it are {}", near.join(", "))
+    };
     let detail = format!("there is no code {text:?}: {hint}");
     Answer::report(Report::not_evaluated("explain", vec![Finding::new(USAGE, detail)]))
 }
@@ -84,8 +83,10 @@ fn list(codes: &[Code]) -> String {
 }
 
 fn text(code: Code) -> String {
+    let makes_false =
+        affected(code).map(|affected| format!("Makes false: {affected}\n")).unwrap_or_default();
     format!(
-        "{code} ({}): {}\n\n{}\n\nWhat to do: {}\nClause: {}\n",
+        "{code} ({}): {}\n\n{}\n\nWhat to do: {}\n{makes_false}Clause: {}\n",
         code.class(),
         code.title(),
         code.explanation(),
@@ -95,13 +96,15 @@ fn text(code: Code) -> String {
 }
 
 fn row(code: Code) -> Value<'static> {
+    let affects: Vec<_> = code.affects().iter().map(|one| Value::from(one.as_str())).collect();
     Object::from([
-        ("code", code.as_str()),
-        ("class", code.class().as_str()),
-        ("title", code.title()),
-        ("explanation", code.explanation()),
-        ("hint", code.action()),
-        ("clause", code.clause()),
+        ("code", Value::from(code.as_str())),
+        ("class", code.class().as_str().into()),
+        ("title", code.title().into()),
+        ("explanation", code.explanation().into()),
+        ("affects", affects.into()),
+        ("hint", code.action().into()),
+        ("clause", code.clause().into()),
     ])
     .into()
 }

@@ -6,6 +6,7 @@
 
 mod authorities;
 mod digests;
+mod envelope;
 mod explain;
 mod input;
 mod output;
@@ -45,7 +46,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Judges evidence of transparency logs and time stamps, offline.
+/// Judges records of governed execution, evidence of transparency logs and time stamps, offline.
 ///
 /// Everything is decided from the files and keys on the command line: no network, no clock, no
 /// configuration. Exit codes: 0 holds, 1 does not hold, 2 could not be evaluated, 3 internal error.
@@ -67,6 +68,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Envelope(envelope::Args),
+    Attest(envelope::attest::Args),
+    Diff(envelope::diff::Args),
     Receipt(receipt::Args),
     Token(token::Args),
     #[command(subcommand)]
@@ -93,6 +97,9 @@ fn run(arguments: Vec<OsString>, form: Form) -> Printed {
 fn answer(cli: &Cli) -> Answer {
     let form = if cli.json { Form::Json } else { Form::Text };
     match &cli.command {
+        Command::Envelope(args) => envelope::run(args, cli.json),
+        Command::Attest(args) => envelope::attest::run(args),
+        Command::Diff(args) => envelope::diff::run(args),
         Command::Receipt(args) => receipt::run(args),
         Command::Token(args) => token::run(args),
         Command::Proof(command) => proof::run(command),
@@ -116,6 +123,7 @@ const FAILED: u8 = 3;
 
 const EXAMPLES: &str = "\
 Examples:
+  verifier envelope run/ --policy policy.json --trust trust/ --require defensible
   verifier receipt receipt.json --policy logs.policy --digest sha256:2cf24dba…
   verifier token file.tsr --data file --roots tsa.pem
   verifier proof inclusion --tlog-proof entry.tlog-proof --entry statement.json --policy logs.policy

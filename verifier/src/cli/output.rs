@@ -2,6 +2,8 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
+use super::input::Inputs;
+use crate::finding::Finding;
 use crate::report::Report;
 use crate::report::text::{Style, render};
 
@@ -23,8 +25,34 @@ pub(super) enum Answer {
         /// Input roles and file names.
         files: Vec<(&'static str, String)>,
     },
+    /// What came of an evaluation, in both forms.
+    Evaluation(Box<Evaluation>),
+    /// A document derived from an evaluation, one line.
+    Derived {
+        /// Its bytes, without a newline at the end.
+        bytes: Vec<u8>,
+        /// The exit code.
+        code: u8,
+    },
+    /// A file's exact bytes.
+    Exact {
+        /// The bytes.
+        bytes: Vec<u8>,
+        /// The exit code.
+        code: u8,
+    },
     /// Finished output that is no report, such as a completion script.
     Document(Vec<u8>),
+}
+
+/// What came of an evaluation.
+pub(super) struct Evaluation {
+    /// The canonical JSON, without a newline at its end.
+    pub(super) json: Vec<u8>,
+    /// Writes the text.
+    pub(super) text: Box<dyn FnOnce(Style) -> String>,
+    /// The exit code.
+    pub(super) code: u8,
 }
 
 /// Whether the answer reached standard output.
@@ -41,6 +69,12 @@ impl Answer {
         Self::Report { report: Box::new(report), files: Vec::new() }
     }
 
+    /// The report that a command could not be evaluated, for this reason.
+    pub(super) fn refused(command: &'static str, finding: Finding, inputs: Inputs) -> Self {
+        let report = Report::not_evaluated(command, vec![finding]);
+        Self::Report { report: Box::new(report), files: inputs.into_files() }
+    }
+
     /// Prints the answer.
     pub(super) fn print(self, form: Form) -> Printed {
         match self {
@@ -55,6 +89,22 @@ impl Answer {
                 };
                 write(&bytes, report.verdict.exit_code())
             }
+            Self::Evaluation(evaluation) => {
+                let Evaluation { mut json, text, code } = *evaluation;
+                let bytes = match form {
+                    Form::Json => {
+                        json.push(b'\n');
+                        json
+                    }
+                    Form::Text => text(style()).into_bytes(),
+                };
+                write(&bytes, code)
+            }
+            Self::Derived { mut bytes, code } => {
+                bytes.push(b'\n');
+                write(&bytes, code)
+            }
+            Self::Exact { bytes, code } => write(&bytes, code),
             Self::Document(bytes) => write(&bytes, 0),
         }
     }

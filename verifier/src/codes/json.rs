@@ -13,11 +13,11 @@ super::family! {
     DEPTH: "J.DEPTH", Broken, "Nested too deeply",
         "Arrays and objects are nested deeper than the reader's limit.",
         "Nothing of this kind nests so deeply: check that it is the right file.",
-        "Anchorlog canonical form";
+        "Anchorlog canonical form; gad-bytes/1, canonical form";
     DIGEST_FORM: "J.DIGEST_FORM", Broken, "Not a digest",
         "A digest is written \"sha256:\" and 64 lower-case hexadecimal digits.",
         "Write the digest in that form; upper-case digits and other algorithms are refused.",
-        "Anchorlog statements";
+        "Anchorlog statements; gad-bytes/1, objects";
     DUP_KEY: "J.DUP_KEY", Broken, "A member name is repeated",
         "One object has two members of the same name. Readers disagree about which one counts, so \
          neither does.",
@@ -26,7 +26,7 @@ super::family! {
     ENUM: "J.ENUM", Broken, "A value outside its list",
         "The value is not one of those the format allows here.",
         "Check the spelling, and whether the file is of a newer format version.",
-        "Anchorlog statements";
+        "Anchorlog statements; gad-bytes/1, objects";
     INT_RANGE: "J.INT_RANGE", Broken, "An integer out of range",
         "The integer is outside -(2^53-1) to 2^53-1, or outside the range of its field.",
         "Write large values as text where the format has a text form.",
@@ -38,11 +38,11 @@ super::family! {
     MISSING_FIELD: "J.MISSING_FIELD", Broken, "A required member is absent",
         "The object lacks a member that its format requires.",
         "Check that the file is complete and of the right kind.",
-        "Anchorlog statements";
+        "Anchorlog statements; gad-bytes/1, objects";
     NAME_FORM: "J.NAME_FORM", Broken, "A member name is not ASCII",
         "Member names are ASCII, so that there is one order to sort them in.",
         "Rename the member.",
-        "Anchorlog canonical form";
+        "Anchorlog canonical form; gad-bytes/1, canonical form";
     NEG_ZERO: "J.NEG_ZERO", Broken, "The number -0",
         "-0 and 0 are the same number with two spellings; only 0 is read.",
         "Write 0.",
@@ -55,7 +55,7 @@ super::family! {
     NON_INTEGER: "J.NON_INTEGER", Broken, "A number that is not an integer",
         "The number has a fraction or an exponent (1.0 and 1e3 too).",
         "Write integers without fraction and exponent.",
-        "Anchorlog canonical form";
+        "Anchorlog canonical form; gad-bytes/1, canonical form";
     SYNTAX: "J.SYNTAX", Broken, "Not JSON",
         "The input is not exactly one JSON value: there is a comment, a trailing comma, a raw \
          control character, a second value, or it ends too early.",
@@ -69,12 +69,12 @@ super::family! {
     TYPE: "J.TYPE", Broken, "A value of the wrong type",
         "The member has another JSON type than its format says.",
         "Compare the member with the format's description.",
-        "Anchorlog statements";
+        "Anchorlog statements; gad-bytes/1, objects";
     UNKNOWN_FIELD: "J.UNKNOWN_FIELD", Broken, "An unknown member",
         "The object has a member that its format does not list. Nothing unknown is passed over \
          silently.",
         "Remove the member, or use a verifier that knows the newer format.",
-        "Anchorlog statements";
+        "Anchorlog statements; gad-bytes/1, objects";
     UTF8: "J.UTF8", Broken, "Not UTF-8",
         "The input is not well-formed UTF-8.",
         "Save the file as UTF-8.",

@@ -2,33 +2,54 @@
 
 use core::fmt::Write as _;
 
-use super::{Code, FAMILIES};
+use super::families::{FAMILIES, Family};
+use super::{Code, affected};
 
-/// The whole table as Markdown, one section per family.
+/// The whole table as Markdown: contents, then a section per family.
 #[must_use]
 pub fn markdown() -> String {
     let mut out = String::from(HEAD);
     for family in FAMILIES {
-        let mut codes = family.to_vec();
-        codes.sort();
-        for code in codes {
-            entry(&mut out, code);
-        }
+        // Writing to a String can't fail.
+        let _ = writeln!(out, "- [{}](#{})", family.title, anchor(family.title));
+    }
+    for family in FAMILIES {
+        section(&mut out, family);
     }
     out
 }
 
+fn section(out: &mut String, family: &Family) {
+    let _ = write!(out, "\n## {}\n", family.title);
+    for code in family.codes() {
+        entry(out, code);
+    }
+}
+
 fn entry(out: &mut String, code: Code) {
-    // Writing to a String can't fail.
     let _ = write!(
         out,
-        "\n## {code}\n\n**{}** ({}). {}\n\n*What to do:* {}\n\n*Clause:* {}\n",
+        "\n### {code}\n\n**{}** ({}). {}\n\n*What to do:* {}\n\n",
         code.title(),
         code.class(),
         code.explanation(),
         code.action(),
-        code.clause(),
     );
+    if let Some(affected) = affected(code) {
+        let _ = write!(out, "*Makes false:* {affected}\n\n");
+    }
+    let _ = writeln!(out, "*Clause:* {}", code.clause());
+}
+
+/// The name that renderers of Markdown give to a heading.
+fn anchor(heading: &str) -> String {
+    let kept = |c: &char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    heading
+        .to_ascii_lowercase()
+        .chars()
+        .filter(kept)
+        .map(|c| if c == ' ' { '-' } else { c })
+        .collect()
 }
 
 const HEAD: &str = "\
@@ -41,4 +62,28 @@ it differs.
 The class tells what a finding means: `broken` (the bytes contradict), `unmet` (evidence is absent or
 below the bar), `unsupported` (this verifier or this policy can't tell), `note` (nothing fails by it).
 The first three all make the thing that was asked false.
+
+In the evaluation of an envelope a finding says what it makes false: the rules R1 to R9, the
+envelope's half of R1, OUTCOME, CONTRACT_SATISFIED, DEFENSIBLE, or the level. Where that is the same
+for every finding with a code, it stands with the code. Otherwise it depends on the place: a member of
+the wrong form makes that rule false which reads it, and what is wrong with a time stamp or the proof
+of a log makes its anchor fail.
+
+The specification cited as GAD 1.3 is the GAD Formal Specification. Versioned names, such as
+`gad-bytes/1` for bytes and objects, `gad.table/1` for transitions, `gad.registry/1` for predicates and
+`gad.policy/1` for trust policies, are this project's definitions of what it leaves to companions.
+
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_are_linked_as_renderers_name_them() {
+        assert_eq!(anchor("LVL, OUT: a b-c"), "lvl-out-a-b-c");
+        let anchors: Vec<_> = FAMILIES.iter().map(|family| anchor(family.title)).collect();
+        let distinct: std::collections::BTreeSet<_> = anchors.iter().collect();
+        assert_eq!(distinct.len(), anchors.len());
+    }
+}

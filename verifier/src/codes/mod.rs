@@ -6,7 +6,10 @@
 //! here, each by one step of one check. A test holds the table and the sources together: no code is
 //! raised that is not explained, and none is explained that is not raised.
 
+pub mod anchor_file;
 pub mod checkpoint;
+mod families;
+pub mod gad;
 pub mod input;
 pub mod json;
 pub mod log;
@@ -25,6 +28,7 @@ use core::fmt;
 pub use markdown::markdown;
 
 use crate::finding::Class;
+use families::FAMILIES;
 
 /// A code with its explanation. Equality and order are those of the code's text.
 #[derive(Clone, Copy)]
@@ -39,14 +43,15 @@ struct Info {
     explanation: &'static str,
     action: &'static str,
     clause: &'static str,
+    /// What of EVALUATE a finding with this code makes false, where that doesn't depend on its place.
+    affects: &'static [gad::Affect],
 }
 
 impl Code {
     /// All codes, ascending.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        let mut all: Vec<Self> =
-            FAMILIES.iter().flat_map(|family| family.iter().copied()).collect();
+        let mut all: Vec<Self> = Self::each().collect();
         all.sort();
         all
     }
@@ -54,7 +59,7 @@ impl Code {
     /// The code with this text.
     #[must_use]
     pub fn lookup(text: &str) -> Option<Self> {
-        FAMILIES.iter().flat_map(|family| family.iter()).find(|code| code.as_str() == text).copied()
+        Self::each().find(|code| code.as_str() == text)
     }
 
     /// The code beneath which this finer reason stands: `TSA.ESS` for `ess.missing`. Reasons are listed
@@ -68,11 +73,37 @@ impl Code {
         };
         let is_reason =
             reason.split('.').count() == 2 && reason.replace('.', "").chars().all(is_word);
-        FAMILIES
-            .iter()
-            .flat_map(|family| family.iter())
-            .find(|code| is_reason && lists(code))
-            .copied()
+        Self::each().find(|code| is_reason && lists(code))
+    }
+
+    /// The codes that somebody may have meant with this text, ascending: those that begin with it, or
+    /// with the longest part of it before a dot that any begin with, or else those that contain it.
+    #[must_use]
+    pub fn near(text: &str) -> Vec<Self> {
+        let text = text.to_ascii_uppercase();
+        let all = Self::all();
+        let beginning = |with: &str| -> Vec<Self> {
+            all.iter().filter(|code| code.as_str().starts_with(with)).copied().collect()
+        };
+        let mut near = if text.is_empty() { Vec::new() } else { beginning(&text) };
+        let mut part = text.as_str();
+        while near.is_empty()
+            && let Some((shorter, _)) = part.rsplit_once('.')
+        {
+            part = shorter;
+            if !part.is_empty() {
+                near = beginning(&format!("{part}."));
+            }
+        }
+        // Shorter texts are in everything.
+        if near.is_empty() && text.len() > 2 {
+            near.extend(all.iter().filter(|code| code.as_str().contains(&text)));
+        }
+        near
+    }
+
+    fn each() -> impl Iterator<Item = Self> {
+        FAMILIES.iter().flat_map(|family| family.tables).flat_map(|table| table.iter()).copied()
     }
 
     /// The stable text: `LOG.SIG`.
@@ -109,6 +140,13 @@ impl Code {
     #[must_use]
     pub const fn clause(self) -> &'static str {
         self.0.clause
+    }
+
+    /// What of EVALUATE a finding with this code makes false. Empty where that depends on the place of
+    /// the finding, and for codes of other checks.
+    #[must_use]
+    pub const fn affects(self) -> &'static [gad::Affect] {
+        self.0.affects
     }
 }
 
@@ -150,20 +188,17 @@ impl PartialOrd for Code {
     }
 }
 
-/// The families in the order of `docs/codes.md`.
-const FAMILIES: &[&[Code]] = &[
-    log::ALL,
-    receipt::ALL,
-    timestamp::ALL,
-    policy::ALL,
-    statement::ALL,
-    note::ALL,
-    tlog_proof::ALL,
-    tile::ALL,
-    checkpoint::ALL,
-    json::ALL,
-    input::ALL,
-];
+/// What findings with this code make false, in words; `None` where that depends on their place, for codes
+/// of other checks, and for notes.
+pub(crate) fn affected(code: Code) -> Option<String> {
+    use gad::Affect;
+    match code.affects() {
+        [] | [Affect::Note] => None,
+        // R1 to R9 and all that follows from them.
+        all if all.len() > 9 => Some("everything".to_owned()),
+        some => Some(some.iter().map(|affect| affect.name()).collect::<Vec<_>>().join(", ")),
+    }
+}
 
 /// Declares one family: a constant per code, and the list of them.
 macro_rules! family {
@@ -178,6 +213,7 @@ macro_rules! family {
                 explanation: $explanation,
                 action: $action,
                 clause: $clause,
+                affects: &[],
             });
         )*
         /// Every code of this family.

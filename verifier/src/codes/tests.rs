@@ -2,11 +2,17 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod sources;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use super::{Code, markdown};
+use super::families::FAMILIES;
+use super::gad::Affect;
+use super::{Code, affected, markdown};
+use crate::finding::Class;
+use sources::{Declared, declared, raised_by_proto, raises, sources};
 
 #[test]
 fn codes_are_unique_well_formed_and_complete() {
@@ -19,11 +25,122 @@ fn codes_are_unique_well_formed_and_complete() {
         for text in [code.title(), code.explanation(), code.action(), code.clause()] {
             assert!(!text.is_empty() && text.trim() == text, "{code}: {text:?}");
             assert!(!text.contains("  "), "{code}: {text:?}");
+            // The specification's symbols are for those who have it open.
+            assert!(code.affects().is_empty() || text.is_ascii(), "{code}: {text:?}");
         }
-        assert!(!code.title().ends_with('.'), "{code}");
+        let title = code.title();
+        assert!(!title.ends_with('.') && title.len() <= 72, "{code}");
         assert!(code.explanation().ends_with('.') && code.action().ends_with('.'), "{code}");
+        // It says more than the title, and the title can stand in documentation.
+        assert!(!code.explanation().starts_with(title), "{code}");
+        assert!(!title.contains(['[', ']', '<', '>', '*', '`']), "{code}");
+        assert!(!code.action().contains("TODO"), "{code}");
     }
     assert_eq!(Code::lookup("LOG.NOPE"), None);
+}
+
+#[test]
+fn titles_tell_codes_of_the_evaluation_apart() {
+    let mut titles = BTreeSet::new();
+    for code in Code::all() {
+        if !code.affects().is_empty() {
+            assert!(titles.insert(code.title()), "{code}: {}", code.title());
+        }
+    }
+}
+
+#[test]
+fn a_code_has_up_to_three_parts() {
+    for code in ["LOG.SIG", "R1.ROOT_CORE", "R3.VERDICT.DUP", "LVL.GAD4_NO_POST_RUN"] {
+        assert!(is_code(code), "{code}");
+    }
+    for text in ["", "LOG", "LOG.", ".SIG", "R1..SIG", "A.B.C.D", "log.sig", "1R.SIG", "LOG.S IG"] {
+        assert!(!is_code(text), "{text}");
+    }
+}
+
+#[test]
+fn headings_name_the_families_beneath_them() {
+    for family in FAMILIES {
+        let (words, _) = family.title.split_once(": ").unwrap();
+        let expected: BTreeSet<_> = words.split(", ").collect();
+        let first = |code: &Code| code.as_str().split_once('.').unwrap().0;
+        let found: BTreeSet<_> = family.codes().iter().map(first).collect();
+        assert_eq!(found, expected);
+        assert!(expected.iter().copied().eq(words.split(", ")), "{words}");
+    }
+}
+
+#[test]
+fn what_codes_make_false_is_what_their_families_are_about() {
+    use Affect::{
+        Defensible, Level, Note, Outcome, R1, R1e, R2, R3, R4, R5, R6, R7, R8, R9, Satisfied,
+    };
+    for code in Code::all() {
+        let affects = code.affects();
+        if affects.is_empty() {
+            continue;
+        }
+        assert!(affects.is_sorted_by(|a, b| a < b), "{code}");
+        // A note fails nothing, and only a note does.
+        assert_eq!(affects == [Note], code.class() == Class::Note, "{code}");
+        assert!(affects == [Note] || !affects.contains(&Note), "{code}");
+        let expected: &[Affect] = match code.as_str() {
+            "R2.CLOCK.ANCHOR_CONTRADICTION" | "R3.SUPERSEDE.DELTA_FALSE" => &[Defensible],
+            "R2.LABEL.BOUNDED" => &[R9, Defensible],
+            "R3.COMPLETED.UNSATISFIED" | "R3.SUPERSEDE.DELTA" => &[R3, Outcome],
+            "R3.GATE.NO_REQUEST" => &[R3, R7],
+            "R3.VERDICT.OPEN_FLAG" => &[R3, R6],
+            "R4.REPLAY_FAILED" | "R4.REPLAY_UNAVAILABLE" => &[R4, Defensible],
+            "IND.OPERATOR_MISSING" => &[R1, Defensible],
+            _ if affects == [Note] => &[Note],
+            text if text.starts_with("R1.ENV.") => &[R1e],
+            text => match text.split_once('.').unwrap().0 {
+                "IN" => &[R1, R2, R3, R4, R5, R6, R7, R8, R9, R1e, Outcome, Satisfied, Defensible],
+                "R1" => &[R1],
+                "PLAN" | "R2" => &[R2],
+                "R3" => &[R3],
+                "R4" => &[R4],
+                "R6" => &[R6],
+                "R7" => &[R7],
+                "R8" => &[R8],
+                "R9" => &[R9],
+                "OUT" => &[Outcome],
+                "SAT" => &[Satisfied],
+                "LVL" => &[Level],
+                "ANC" | "ATT" | "HYG" | "IND" | "LOG" | "POL" => &[Defensible],
+                // R5 lowers a class, and nothing else.
+                _ => panic!("{code} affects {affects:?}"),
+            },
+        };
+        assert_eq!(affects, expected, "{code}");
+    }
+}
+
+#[test]
+fn what_codes_make_false_is_said_in_words() {
+    let words = |code| affected(Code::lookup(code).unwrap());
+    assert_eq!(words("R3.GATE.NO_REQUEST").as_deref(), Some("R3, R7"));
+    assert_eq!(words("R1.ENV.SELF").as_deref(), Some("R1 (envelope)"));
+    assert_eq!(words("IN.NOT_REGULAR").as_deref(), Some("everything"));
+    assert_eq!(words("R5.ORDER"), None);
+    assert_eq!(words("LOG.SIG"), None);
+}
+
+#[test]
+fn what_somebody_may_have_meant() {
+    let near =
+        |text: &str| -> Vec<_> { Code::near(text).iter().map(|code| code.as_str()).collect() };
+    assert_eq!(near("r8"), ["R8.BOUND", "R8.TRIP_EXIT"]);
+    assert!(near("R3.VERDICT").iter().all(|code| code.starts_with("R3.VERDICT.")));
+    assert_eq!(near("R3.VERDICT").len(), 8);
+    assert_eq!(near("R3.VERDICT.NOPE"), near("R3.VERDICT."));
+    assert_eq!(near("R3.HALT.READ"), ["R3.HALT.READY"]);
+    assert_eq!(near("R8.NOPE.NOPE"), near("R8"));
+    assert_eq!(near("backstep"), ["R2.CLOCK.BACKSTEP"]);
+    assert_eq!(near(""), [""; 0]);
+    assert_eq!(near("."), [""; 0]);
+    assert_eq!(near("nothing like it"), [""; 0]);
 }
 
 #[test]
@@ -40,22 +157,23 @@ fn reasons_lead_to_their_code() {
 #[test]
 fn every_code_in_the_sources_is_explained_and_every_explained_code_is_raised() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut formats = BTreeSet::new();
-    literals(&root.join("../proto/src"), &mut formats);
+    let formats = raised_by_proto(&root.join("../proto/src"));
     let explained: BTreeSet<String> = Code::all().iter().map(ToString::to_string).collect();
     let unexplained: Vec<_> = formats.difference(&explained).collect();
     assert!(unexplained.is_empty(), "raised by proto, not explained: {unexplained:?}");
 
     // Codes of this crate are raised through their constants: `log::SIG`.
     let sources = sources(&root.join("src"));
+    let tables = declared(&root.join("src/codes"));
+    let mut unraised = Vec::new();
     for code in Code::all() {
-        if formats.contains(code.as_str()) {
-            continue;
+        let one: &Declared = &tables[code.as_str()];
+        let here = || sources.iter().any(|text| raises(text, &one.module, &one.name));
+        if !formats.contains(code.as_str()) && !here() {
+            unraised.push(code);
         }
-        let (module, name) = constant(code);
-        let raised = sources.iter().any(|text| imports(text, &module, &name));
-        assert!(raised, "{code} is explained and raised nowhere");
     }
+    assert!(unraised.is_empty(), "explained and raised nowhere: {unraised:?}");
 }
 
 #[test]
@@ -69,62 +187,12 @@ fn the_committed_document_is_the_generated_one() {
     );
 }
 
-/// The module and the constant that declare a code, found in the table's own sources.
-fn constant(code: Code) -> (String, String) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/codes");
-    for file in fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
-        let text = fs::read_to_string(&path).unwrap();
-        let needle = format!(": \"{code}\", ");
-        if let Some(line) = text.lines().find(|line| line.contains(&needle)) {
-            let name = line.split(':').next().unwrap().trim().to_owned();
-            return (path.file_stem().unwrap().to_str().unwrap().to_owned(), name);
-        }
-    }
-    panic!("{code} is declared nowhere")
-}
-
-/// Whether a source imports the constant `name` of the table `module`.
-fn imports(text: &str, module: &str, name: &str) -> bool {
-    text.split(&format!("codes::{module}::")).skip(1).any(|rest| {
-        let names = rest.split(';').next().unwrap();
-        names.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
-    })
-}
-
-/// The text of every source file below `folder` but the tables and the tests.
-fn sources(folder: &Path) -> Vec<String> {
-    let mut texts = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            if !path.ends_with("codes") {
-                texts.extend(sources(&path));
-            }
-        } else if !path.ends_with("tests.rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            texts.push(text.split("#[cfg(test)]\nmod tests {").next().unwrap().to_owned());
-        }
-    }
-    texts
-}
-
-/// Every string literal that has the form of a code, below `folder`, tests apart.
-fn literals(folder: &Path, found: &mut BTreeSet<String>) {
-    for text in sources(folder) {
-        for literal in text.split('"') {
-            if is_code(literal) {
-                found.insert(literal.to_owned());
-            }
-        }
-    }
-}
-
-/// `FAMILY.NAME` of upper-case letters, digits and underscores.
+/// `FAMILY.NAME` or `FAMILY.OBJECT.NAME` of upper-case letters, digits and underscores.
 fn is_code(text: &str) -> bool {
     let word = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_uppercase())
             && part.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
     };
-    text.split_once('.').is_some_and(|(family, name)| word(family) && word(name))
+    let parts = text.split('.').count();
+    (2..=3).contains(&parts) && text.split('.').all(word)
 }

@@ -213,7 +213,7 @@ fn describe(place: &Place, files: &[(&'static str, String)]) -> Option<String> {
 }
 
 /// The text without what could steer the terminal or the eye: it comes from an input.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let steers = |c: char| c != '\n' && is_deceptive(c);
     text.chars().map(|c| if steers(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }

@@ -10,6 +10,7 @@
 
 pub mod certificate;
 mod failure;
+mod issuer;
 pub mod name;
 pub mod path;
 mod quorum;
@@ -18,13 +19,14 @@ pub mod signature;
 mod signer;
 pub mod signer_profile;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod token;
 mod trust;
 mod verified;
 
 pub use certificate::{Certificate, CertificateError, read_certificates};
 pub use failure::TokenFailure;
+pub(crate) use issuer::{StatedIssuer, stated_issuer};
 pub use quorum::{MAX_TOKENS, Quorum, verify_quorum};
 pub use trust::{Allow, DEFAULT_SKEW_S, Expected, Rules, Supplied, TrustEntry};
 pub use verified::{Note, VerifiedToken};

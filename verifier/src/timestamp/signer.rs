@@ -95,7 +95,7 @@ fn checked(id: &EssCertId<'_>, sha1: bool) -> Result<CertificateDigest, TokenFai
     Ok(CertificateDigest { algorithm, digest: id.digest.to_vec() })
 }
 
-fn is_identified(certificate: &Certificate, id: &SignerIdentifier<'_>) -> bool {
+pub(super) fn is_identified(certificate: &Certificate, id: &SignerIdentifier<'_>) -> bool {
     match *id {
         SignerIdentifier::IssuerAndSerial { issuer, serial } => {
             certificate.serial() == serial && is_issuer(certificate, issuer)

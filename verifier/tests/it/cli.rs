@@ -393,8 +393,16 @@ fn codes_are_explained() {
     let output = folder.run(&["explain", "log.quorum"]);
     assert_eq!(output.status.code(), Some(0));
     assert!(stdout(&output).starts_with("LOG.QUORUM (unmet): Too few witnesses have cosigned\n"));
+    // What it makes false, where that is the same everywhere; and what may have been meant.
+    let text = stdout(&folder.run(&["explain", "R3.GATE.NO_REQUEST"]));
+    assert!(text.contains("\nMakes false: R3, R7\nClause: GAD 1.3, Algorithm 1"), "{text}");
+    let json = stdout(&folder.run(&["explain", "--json", "R3.GATE.NO_REQUEST"]));
+    assert!(json.starts_with("{\"affects\":[\"R3\",\"R7\"],"), "{json}");
+    let text = stdout(&folder.run(&["explain", "r3.verdict"]));
+    assert!(text.contains("near it are R3.VERDICT.DUP, "), "{text}");
+    assert!(!text.contains("R3.TRIP"), "{text}");
     let list = stdout(&folder.run(&["explain", "--list"]));
-    assert!(list.lines().count() > 100, "{list}");
+    assert!(list.lines().count() > 300, "{list}");
     for line in list.lines() {
         let code = line.split_whitespace().next().unwrap();
         let output = folder.run(&["explain", code, "--json"]);

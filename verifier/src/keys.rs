@@ -1,4 +1,4 @@
-//! The submitter's key file: PKCS#8 PEM with an Ed25519 key, for its owner's eyes only.
+//! Private key files: PKCS#8 PEM with an Ed25519 key, for its owner's eyes only.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -106,13 +106,16 @@ const MAX_KEY_FILE_BYTES: usize = 4096;
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+    #![allow(
+        clippy::disallowed_methods,
+        clippy::unwrap_used,
+        reason = "a test makes its own files and fails by panicking"
+    )]
 
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::durable;
 
     /// RFC 8410 section 10.3.
     const PEM: &str = "-----BEGIN PRIVATE KEY-----\n\
@@ -122,7 +125,7 @@ mod tests {
     fn read(content: &[u8], mode: u32) -> Result<Zeroizing<[u8; 32]>, KeyFileError> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("key.pem");
-        durable::write_new(&path, content, 0o600).unwrap();
+        fs::write(&path, content).unwrap();
         // Not through the umask.
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         read_ed25519_seed(&path)

@@ -8,6 +8,7 @@ use anchorlog_verifier::report::Verdict;
 
 use crate::address::{AddressError, LogUrl};
 use crate::durable::DurableError;
+use crate::envelope::EnvelopeError;
 use crate::evidence::Contradiction;
 use crate::keys::KeyFileError;
 use crate::log_client::CallError;
@@ -29,6 +30,9 @@ pub enum ClientError {
     /// The log contradicts what it signed before.
     #[error(transparent)]
     Contradiction(#[from] Box<Contradiction>),
+    /// An envelope can't be read, made or extended.
+    #[error(transparent)]
+    Envelope(Box<EnvelopeError>),
     /// A file of the client can't be written or read.
     #[error(transparent)]
     File(#[from] DurableError),
@@ -86,6 +90,7 @@ impl ClientError {
             Self::Address(_) => "CLIENT.ADDRESS",
             Self::Call(error) => error.code(),
             Self::Contradiction(contradiction) => contradiction.code.as_str(),
+            Self::Envelope(error) => error.code(),
             Self::Key(error) => error.code(),
             Self::NotHolding { finding, .. } => finding.code.as_str(),
             Self::NotSigned { .. } => "LOG.SIG",
@@ -102,6 +107,7 @@ impl ClientError {
             Self::Contradiction(_) | Self::NotHolding { .. } | Self::NotSigned { .. } => {
                 Verdict::DoesNotHold
             }
+            Self::Envelope(error) => error.verdict(),
             Self::Call(CallError::Transport(error)) if error.refusal().is_some() => {
                 Verdict::DoesNotHold
             }
@@ -133,5 +139,11 @@ impl ClientError {
             }
             _ => None,
         }
+    }
+}
+
+impl From<EnvelopeError> for ClientError {
+    fn from(error: EnvelopeError) -> Self {
+        Self::Envelope(Box::new(error))
     }
 }

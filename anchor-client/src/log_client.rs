@@ -303,7 +303,7 @@ impl CallError {
 
 const JSON: &str = "application/json";
 
-/// A receipt: an entry, 63 hashes, a checkpoint with up to 64 lines, and time-stamp tokens.
+/// A receipt: an entry, 63 hashes, a checkpoint with up to 100 lines, and time-stamp tokens.
 const MAX_RECEIPT: usize = 1024 * 1024;
 /// 1,000 listed entries or batch receipts of at most a few hundred bytes each.
 const MAX_LISTING: usize = 2 * 1024 * 1024;

@@ -4,14 +4,18 @@
 //! text or as one JSON document, and turns its verdict into the exit code: 0 the asked thing holds or was done, 1
 //! it was evaluated and does not hold, 2 it could not be evaluated, 3 the program itself failed.
 
+mod commit;
+mod envelope;
 mod hammer;
 mod listing;
 mod log_args;
 mod outbox;
 mod progress;
 mod receipt;
+mod record;
 mod report;
 mod shell;
+mod source_args;
 mod stamp;
 mod stamp_args;
 mod statements;
@@ -70,8 +74,14 @@ enum Command {
     Trail(listing::TrailArgs),
     Submitter(listing::SubmitterArgs),
     Stamp(stamp_args::Args),
+    Commit(commit::Args),
+    #[command(subcommand)]
+    Envelope(envelope::Command),
     #[command(subcommand)]
     Outbox(outbox::Command),
+    /// Record a governed run.
+    #[command(subcommand)]
+    Record(record::Command),
     Hammer(hammer::Args),
     Completions(shell::CompletionArgs),
     Man(shell::ManArgs),
@@ -111,7 +121,10 @@ fn answer(command: Command, form: Form) -> Answer {
         Command::Trail(args) => runtime.block_on(listing::trail(args, form)).into(),
         Command::Submitter(args) => runtime.block_on(listing::submitter(args, form)).into(),
         Command::Stamp(args) => runtime.block_on(stamp::run(args, form)).into(),
+        Command::Commit(args) => runtime.block_on(commit::run(args, form)).into(),
+        Command::Envelope(command) => runtime.block_on(envelope::run(command, form)).into(),
         Command::Outbox(command) => runtime.block_on(outbox::run(command, form)).into(),
+        Command::Record(command) => record::run(command),
         Command::Hammer(args) => runtime.block_on(hammer::run(args, form)).into(),
         Command::Completions(args) => shell::completions(&args, Cli::command()),
         Command::Man(args) => shell::man(&args, Cli::command()),
@@ -132,6 +145,11 @@ Examples:
   anchor lookup --log http://127.0.0.1:7390 sha256:2cf24dba…
   anchor trail --log http://127.0.0.1:7390 sha256:9f86d081…
   anchor stamp --tsa http://timestamp.example/tsr --roots tsa-root.pem report.pdf --out report.tsr
+  anchor commit plan.json --log http://127.0.0.1:7390 --out commitment/
+  anchor envelope new core --out e0 --layers pre_dispatch_commitment
+  anchor envelope anchor e0 --log http://127.0.0.1:7390 --policy policy.json
+  anchor record freeze run --plan plan.json --operator operator.json
+  anchor record export run --engine-key engine.pem --out core
 
 The log's address can stand in ANCHORLOG_LOG. What is remembered lies in ANCHORLOG_STATE, else in
 $XDG_STATE_HOME/anchorlog, else in ~/.local/state/anchorlog.";

@@ -46,18 +46,8 @@ An --out that ends in .tst gets the token alone, every other name the whole resp
 are kept beside it as OUT.1.crl, OUT.2.crl and so on.")]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["digest", "file"])))]
 pub(super) struct Args {
-    /// An authority to ask; can be given several times.
-    #[arg(long, value_name = "[OPERATOR=]URL", required = true)]
-    tsa: Vec<Paired<TsaUrl>>,
-    /// Root certificates its tokens have to chain to, PEM or DER; can be given several times.
-    #[arg(long, value_name = "[OPERATOR=]FILE", required = true)]
-    roots: Vec<Paired<PathBuf>>,
-    /// Issuing certificates an authority leaves out of its tokens, PEM or DER. They are not trusted.
-    #[arg(long, value_name = "[OPERATOR=]FILE")]
-    certs: Vec<Paired<PathBuf>>,
-    /// Ask for tokens under this policy, and take no others.
-    #[arg(long, value_name = "[OPERATOR=]OID")]
-    policy_oid: Vec<Paired<ObjectIdentifier>>,
+    #[command(flatten)]
+    authorities: AuthorityArgs,
     /// The digest to stamp, as it is: sha256, sha384 or sha512, a colon, lower-case hexadecimal.
     #[arg(long, value_name = "ALG:HEX", conflicts_with = "hash")]
     digest: Option<Imprint>,
@@ -94,6 +84,23 @@ pub(super) struct Args {
     /// Seconds that everything may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     deadline: u64,
+}
+
+/// Who is asked for time stamps, and whom to believe.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct AuthorityArgs {
+    /// An authority to ask; can be given several times.
+    #[arg(long, value_name = "[OPERATOR=]URL")]
+    tsa: Vec<Paired<TsaUrl>>,
+    /// Root certificates its tokens have to chain to, PEM or DER; can be given several times.
+    #[arg(long, value_name = "[OPERATOR=]FILE", requires = "tsa")]
+    roots: Vec<Paired<PathBuf>>,
+    /// Issuing certificates an authority leaves out of its tokens, PEM or DER. They are not trusted.
+    #[arg(long, value_name = "[OPERATOR=]FILE", requires = "tsa")]
+    certs: Vec<Paired<PathBuf>>,
+    /// Ask for tokens under this policy, and take no others.
+    #[arg(long, value_name = "[OPERATOR=]OID", requires = "tsa")]
+    policy_oid: Vec<Paired<ObjectIdentifier>>,
 }
 
 /// The most authorities that are asked.
@@ -165,6 +172,8 @@ pub(super) enum StampInputError {
     File { path: PathBuf, source: io::Error },
     #[error("no --roots for {operator}; --roots {operator}=FILE gives it some")]
     NoRoots { operator: String },
+    #[error("nobody to ask: give --tsa URL and --roots FILE")]
+    NoTsa,
     #[error("a quorum of {quorum} can't be reached by {operators} distinct operators")]
     Quorum { quorum: usize, operators: usize },
     #[error("a SHA-1 digest is stamped only with --allow sha1")]
@@ -213,8 +222,41 @@ impl Args {
         self.file.as_deref()
     }
 
-    /// Who is asked.
+    /// Who is asked: somebody.
     pub(super) fn authorities(&self) -> Result<Vec<Authority>, StampInputError> {
+        let authorities = self.authorities.read()?;
+        if authorities.is_empty() { Err(StampInputError::NoTsa) } else { Ok(authorities) }
+    }
+
+    /// How to ask, and what is enough.
+    pub(super) fn options(&self) -> Result<StampOptions, StampInputError> {
+        let operators = self.authorities.operators().len();
+        let quorum = self.quorum.unwrap_or(operators);
+        if quorum == 0 || quorum > operators {
+            return Err(StampInputError::Quorum { quorum, operators });
+        }
+        let allow = Allow {
+            sha1: self.allow.contains(&Allowed::Sha1),
+            noncritical_eku: self.allow.contains(&Allowed::NoncriticalEku),
+            ..Allow::default()
+        };
+        let defaults = StampOptions::default();
+        Ok(StampOptions {
+            quorum,
+            timeout: Duration::from_secs(self.timeout),
+            deadline: Duration::from_secs(self.deadline),
+            grace: self.quorum.map(|_| GRACE),
+            retry: RetryPolicy { attempts: self.retries.saturating_add(1), ..defaults.retry },
+            fetch_crls: self.fetch_crls,
+            allow,
+            ..defaults
+        })
+    }
+}
+
+impl AuthorityArgs {
+    /// Who is asked, with everything that is needed to ask and to believe them.
+    pub(super) fn read(&self) -> Result<Vec<Authority>, StampInputError> {
         if self.tsa.len() > MAX_AUTHORITIES {
             return Err(StampInputError::TooMany);
         }
@@ -243,29 +285,9 @@ impl Args {
         self.tsa.iter().map(authority).collect()
     }
 
-    /// How to ask, and what is enough.
-    pub(super) fn options(&self) -> Result<StampOptions, StampInputError> {
-        let operators = self.tsa.iter().map(operator_of).collect::<BTreeSet<_>>().len();
-        let quorum = self.quorum.unwrap_or(operators);
-        if quorum == 0 || quorum > operators {
-            return Err(StampInputError::Quorum { quorum, operators });
-        }
-        let allow = Allow {
-            sha1: self.allow.contains(&Allowed::Sha1),
-            noncritical_eku: self.allow.contains(&Allowed::NoncriticalEku),
-            ..Allow::default()
-        };
-        let defaults = StampOptions::default();
-        Ok(StampOptions {
-            quorum,
-            timeout: Duration::from_secs(self.timeout),
-            deadline: Duration::from_secs(self.deadline),
-            grace: self.quorum.map(|_| GRACE),
-            retry: RetryPolicy { attempts: self.retries.saturating_add(1), ..defaults.retry },
-            fetch_crls: self.fetch_crls,
-            allow,
-            ..defaults
-        })
+    /// The operators that are asked.
+    pub(super) fn operators(&self) -> BTreeSet<String> {
+        self.tsa.iter().map(operator_of).collect()
     }
 
     fn policies(

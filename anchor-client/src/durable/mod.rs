@@ -20,9 +20,11 @@
 //! [`remove_stale_temporaries`] clears it away.
 #![allow(clippy::disallowed_methods, reason = "this is the room the other rooms are sent to")]
 
+mod directory;
 mod error;
 mod file;
 mod lock;
+mod stream;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -34,9 +36,11 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+pub use directory::StagedDirectory;
 pub use error::{DurableError, Operation, is_out_of_space};
 pub use file::{Allocation, AppendFile, WritableFile};
 pub use lock::{DirectoryLock, LockError};
+pub use stream::{OutputFile, rename_new, write_new_from, write_new_with};
 
 use error::Context;
 
@@ -236,6 +240,21 @@ struct Temporary {
 
 impl Temporary {
     fn write(target: &Path, bytes: &[u8], mode: u32) -> Result<Self, DurableError> {
+        Self::fill(target, mode, |file| file.write_all(bytes))
+    }
+
+    fn fill(
+        target: &Path,
+        mode: u32,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<Self, DurableError> {
+        let (temporary, mut file) = Self::create(target, mode)?;
+        write(&mut file).context(target, Operation::Write)?;
+        file.sync_all().context(target, Operation::Sync)?;
+        Ok(temporary)
+    }
+
+    fn create(target: &Path, mode: u32) -> Result<(Self, File), DurableError> {
         let Some(name) = target.file_name() else {
             let source = io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name");
             return Err(DurableError::new(target, Operation::Create, source));
@@ -246,7 +265,7 @@ impl Temporary {
         hidden.push(format!("{TEMPORARY_MARK}{}-{count}", process::id()));
         let path = parent_of(target).join(hidden);
         let open = || OpenOptions::new().write(true).create_new(true).mode(mode).open(&path);
-        let mut file = match open() {
+        let file = match open() {
             // Our process id and count: only a crashed process that had the same id can have left it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 fs::remove_file(&path).and_then(|()| open())
@@ -254,10 +273,7 @@ impl Temporary {
             result => result,
         }
         .context(target, Operation::Create)?;
-        let temporary = Self { path, published: false };
-        file.write_all(bytes).context(target, Operation::Write)?;
-        file.sync_all().context(target, Operation::Sync)?;
-        Ok(temporary)
+        Ok((Self { path, published: false }, file))
     }
 
     fn keep(mut self) {

@@ -11,12 +11,22 @@
 )]
 
 mod command;
+mod commit;
+mod core;
+mod envelope;
+mod envelope_archive;
+mod envelope_killed;
 mod fake_log;
 mod honest;
 mod killed;
 mod lies;
 mod network;
 mod outbox;
+mod record;
+mod record_command;
+mod record_faults;
+mod record_story;
+mod record_walk;
 mod stamp;
 mod stamp_command;
 mod stamp_faults;

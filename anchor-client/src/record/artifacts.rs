@@ -1,0 +1,188 @@
+//! Artifacts: files that entries name by path or digest. They are durable before the entry that names them,
+//! and never change.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anchorlog_proto::Digest;
+use anchorlog_proto::gad::Limits;
+use anchorlog_proto::gad::names::is_path;
+use anchorlog_proto::gad::payload::ArtifactRef;
+use sha2::Digest as _;
+
+use super::source::ARTIFACTS;
+use super::{RecordError, Recorder};
+use crate::durable::{self, MODE_SHARED};
+use crate::file_digest::digest_file;
+
+/// An artifact of the record.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[allow(clippy::exhaustive_structs, reason = "the two members always go together")]
+pub struct Artifact {
+    /// Its path in the core: `artifacts/…`.
+    pub path: String,
+    /// Its plain SHA-256.
+    pub digest: Digest,
+}
+
+impl Artifact {
+    /// As entries name it.
+    #[must_use]
+    pub fn reference(&self) -> ArtifactRef<'_> {
+        ArtifactRef { path: &self.path, digest: self.digest }
+    }
+}
+
+impl Recorder {
+    /// Keeps bytes as `artifacts/<name>`.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::ArtifactName`], and [`RecordError::ArtifactDiffers`] when there are other bytes under
+    /// this name. The same bytes again are fine.
+    pub fn artifact(&mut self, name: &str, bytes: &[u8]) -> Result<Artifact, RecordError> {
+        self.artifact_from(name, &mut &*bytes)
+    }
+
+    /// As [`Recorder::artifact`], with everything that `body` gives.
+    pub fn artifact_from(
+        &mut self,
+        name: &str,
+        body: &mut dyn Read,
+    ) -> Result<Artifact, RecordError> {
+        let path = artifact_path(name)?;
+        self.check_case(&path)?;
+        let differs = || RecordError::ArtifactDiffers { path: path.clone() };
+        if let Some(digest) = self.artifacts.get(&path).copied() {
+            let mut hasher = Hashing::new(body);
+            io::copy(&mut hasher, &mut io::sink())
+                .map_err(|source| RecordError::Read { path: PathBuf::from(name), source })?;
+            return if hasher.finish() == digest {
+                Ok(Artifact { path, digest })
+            } else {
+                Err(differs())
+            };
+        }
+        let file = self.directory().join(&path);
+        if let Some(folder) = file.parent() {
+            durable::create_dir_all(folder)?;
+        }
+        let mut hasher = Hashing::new(body);
+        match durable::write_new_from(&file, &mut hasher, MODE_SHARED) {
+            Ok(_) => {}
+            Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(differs());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let digest = hasher.finish();
+        self.keep(&path, digest);
+        Ok(Artifact { path, digest })
+    }
+
+    /// The artifact at this path in the core, or under this name below `artifacts/`.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::NoArtifact`] when there is none.
+    pub fn find_artifact(&self, name: &str) -> Result<Artifact, RecordError> {
+        let prefixed = format!("{ARTIFACTS}/{name}");
+        let found = self.artifacts.get_key_value(name);
+        let found = found.or_else(|| self.artifacts.get_key_value(&prefixed));
+        let (path, digest) =
+            found.ok_or_else(|| RecordError::NoArtifact { path: name.to_owned() })?;
+        Ok(Artifact { path: path.clone(), digest: *digest })
+    }
+
+    /// Takes a file that was written in place, `artifacts/<name>`, up as an artifact.
+    pub(super) fn adopt(&mut self, name: &str) -> Result<Artifact, RecordError> {
+        let path = artifact_path(name)?;
+        let file = self.directory().join(&path);
+        let digest = digest_file(&file, |_| ())
+            .map_err(|source| RecordError::Read { path: file.clone(), source })?;
+        self.keep(&path, digest);
+        Ok(Artifact { path, digest })
+    }
+
+    /// Bundles with two paths that differ in case alone are refused.
+    fn check_case(&self, path: &str) -> Result<(), RecordError> {
+        if self.artifacts.contains_key(path) || !self.folded.contains(&path.to_ascii_lowercase()) {
+            Ok(())
+        } else {
+            Err(RecordError::ArtifactDiffers { path: path.to_owned() })
+        }
+    }
+
+    fn keep(&mut self, path: &str, digest: Digest) {
+        self.folded.insert(path.to_ascii_lowercase());
+        self.artifacts.insert(path.to_owned(), digest);
+    }
+
+    pub(super) fn check_artifact(&self, artifact: &ArtifactRef<'_>) -> Result<(), RecordError> {
+        if self.artifacts.get(artifact.path) == Some(&artifact.digest) {
+            Ok(())
+        } else {
+            Err(RecordError::NoArtifact { path: artifact.path.to_owned() })
+        }
+    }
+}
+
+/// `artifacts/<name>`, where that is a path and collides with no folder.
+pub(super) fn artifact_path(name: &str) -> Result<String, RecordError> {
+    let path = format!("{ARTIFACTS}/{name}");
+    let hidden = path.split('/').any(|segment| durable::is_temporary_name(segment.as_ref()));
+    if is_path(&path) && !hidden {
+        Ok(path)
+    } else {
+        Err(RecordError::ArtifactName { name: name.to_owned() })
+    }
+}
+
+/// The folders of a record in which files are written.
+pub(super) fn folders(directory: &Path) -> Result<Vec<PathBuf>, RecordError> {
+    let mut folders = vec![directory.to_owned()];
+    let mut pending = vec![directory.join(ARTIFACTS)];
+    while let Some(folder) = pending.pop() {
+        let failed = |source| RecordError::Read { path: folder.clone(), source };
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(failed(error)),
+        };
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            if entry.file_type().map_err(failed)?.is_dir() {
+                pending.push(entry.path());
+            }
+        }
+        folders.push(folder);
+    }
+    Ok(folders)
+}
+
+/// Hashes what is read through it, and ends with an error beyond the limit of a member.
+pub(super) struct Hashing<'r> {
+    inner: &'r mut dyn Read,
+    hasher: sha2::Sha256,
+    left: u64,
+}
+
+impl<'r> Hashing<'r> {
+    pub(super) fn new(inner: &'r mut dyn Read) -> Self {
+        Self { inner, hasher: sha2::Sha256::new(), left: Limits::DEFAULT.member_bytes }
+    }
+
+    pub(super) fn finish(self) -> Digest {
+        Digest::from_bytes(self.hasher.finalize().into())
+    }
+}
+
+impl Read for Hashing<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.hasher.update(buffer.get(..read).unwrap_or_default());
+        let left = self.left.checked_sub(u64::try_from(read).unwrap_or(u64::MAX));
+        self.left = left.ok_or_else(|| io::Error::other("more bytes than a member may have"))?;
+        Ok(read)
+    }
+}

@@ -6,8 +6,18 @@
 use std::fs;
 use std::path::Path;
 
+use anchorlog_fuzz::gad_world::{
+    Choose, Files, Walk, completed, defended, diamond, policy, role_key,
+};
 use anchorlog_fuzz::timestamps::CASES;
 use anchorlog_fuzz::world::{Draft, World};
+use anchorlog_proto::gad::claims::{
+    Claims, EvidenceRef, IssuerType, Noncoverage, Subject, TypedClaim,
+};
+use anchorlog_proto::gad::core_manifest::Seal;
+use anchorlog_proto::gad::names::{AnchorKind, EvidenceClass, Role};
+use anchorlog_proto::gad::tar::TarWriter;
+use anchorlog_proto::json::canonical;
 use anchorlog_proto::timestamp::{TimestampResponse, Token};
 
 fn main() -> std::io::Result<()> {
@@ -63,7 +73,7 @@ fn main() -> std::io::Result<()> {
     let lists = CASES.iter().flat_map(|case| case.given.crls.iter().chain(&case.given.ocsp));
     let lists: Vec<_> = lists.cloned().collect();
 
-    for (target, seeds) in [
+    for (target, seeds) in gad().into_iter().chain([
         ("timestamp_response", stamps),
         ("timestamp_token", tokens),
         ("tst_info", infos),
@@ -80,10 +90,93 @@ fn main() -> std::io::Result<()> {
         ("entry_bundle", bundles),
         ("vkey", keys),
         ("receipt_verify", receipts),
-    ] {
+    ]) {
         write(&Path::new(&folder).join(target), &seeds)?;
     }
     Ok(())
+}
+
+/// Numbers for walks; the same every time.
+struct Dice(u64);
+
+impl Choose for Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// A record of every type of entry, the bundle that is DEFENSIBLE, and bytes to choose by.
+fn gad() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let mut walk = Walk::new(diamond());
+    let mut dice = Dice(1);
+    for _ in 0..150 {
+        walk.step(&mut dice);
+    }
+    walk.halt();
+    walk.end();
+    let mut lines = walk.record.lines.clone();
+    lines.iter_mut().for_each(|line| line.truncate(line.len() - 1));
+    lines.sort_by_key(|line| entry_type(line));
+    lines.dedup_by_key(|line| entry_type(line));
+
+    let bundle = defended(&completed(), Seal::Final);
+    let file = |path: &str| vec![bundle.files[path].clone()];
+    let plans = vec![file("core/plan.json").concat(), canonical(&diamond().to_value())];
+    let known = br#"{"checkpoints":[{"consistency":null,"origin":"log.example","root":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=","size":1}],"schema":"gad.known-checkpoints/1"}"#;
+    let beside = vec![file("core/operator.json").concat(), known.to_vec()];
+    let small = Files::from([("a".to_owned(), b"x".to_vec()), ("b/c".to_owned(), vec![0; 513])]);
+    let (core, _) = walk.record.core(Seal::Final);
+    let choices = (0..24_u64).map(|seed| {
+        let mut dice = Dice(seed);
+        (0..64 * (seed + 1)).map(|_| u8::try_from(dice.below(256)).unwrap_or(0)).collect()
+    });
+    vec![
+        ("gad_plan", plans),
+        ("gad_entry", lines),
+        ("gad_claims", vec![claims()]),
+        ("gad_core_manifest", file("core/manifest.json")),
+        ("gad_envelope", file("envelope.json")),
+        ("gad_attestation", file("attestations/q.json")),
+        ("gad_policy", vec![canonical(&policy().to_value())]),
+        ("gad_anchor_file", file("anchors/root.json")),
+        ("gad_beside", beside),
+        ("gad_tar", vec![archive(&small), archive(&Files::new())]),
+        ("gad_bundle", vec![archive(&bundle.files), archive(&core)]),
+        ("gad_evaluate", choices.collect()),
+    ]
+}
+
+/// A machine's claim and a human's.
+fn claims() -> Vec<u8> {
+    let hash = anchorlog_proto::Digest::of(b"plan");
+    let claim = TypedClaim {
+        predicate: "judgment/x".into(),
+        subject: Subject { plan_hash: hash, node: Some("a".into()), test_id: None },
+        evidence: vec![EvidenceRef::Entry(5), EvidenceRef::Anchor(AnchorKind::CoreRoot)],
+        class: EvidenceClass::Attested,
+        noncoverage: Some(vec![Noncoverage { aspect: "scope".into(), text: "t".into() }]),
+        issuer: IssuerType::Machine,
+        signed: None,
+    };
+    let human = claim.clone().signed_by(hash, &role_key(Role::Approver));
+    let claims = Claims { registry_known: true, claims: vec![Some(claim), Some(human)] };
+    canonical(&claims.to_value())
+}
+
+fn entry_type(line: &[u8]) -> Vec<u8> {
+    let mark = b"\"type\":\"";
+    let at = line.windows(mark.len()).rposition(|window| window == mark).unwrap_or_default();
+    line[at..].iter().copied().skip(mark.len()).take_while(|byte| *byte != b'"').collect()
+}
+
+fn archive(files: &Files) -> Vec<u8> {
+    let mut writer = TarWriter::new(Vec::new());
+    for (path, bytes) in files {
+        let size = u64::try_from(bytes.len()).expect("small");
+        writer.append(path, size, bytes.as_slice()).expect("written to memory");
+    }
+    writer.finish().expect("written to memory")
 }
 
 fn drafts(world: &World) -> Vec<Draft> {

@@ -22,9 +22,14 @@ use anchorlog_verifier::receipt::{Expectations, examine_receipt};
 #[allow(dead_code, missing_docs, reason = "made for tests, which use all of it")]
 pub mod world;
 
+#[path = "../../verifier/tests/it/gad_world/mod.rs"]
+#[allow(dead_code, missing_docs, unused_imports, reason = "made for tests, which use all of it")]
+pub mod gad_world;
+
 #[path = "../../tests/src/forge/mod.rs"]
 #[allow(dead_code, missing_docs, reason = "made for tests, which use all of it")]
 pub mod forge;
+pub mod gad;
 pub mod timestamps;
 
 use world::World;

@@ -13,6 +13,8 @@ mod client;
 mod crash;
 mod export;
 mod faults;
+mod gad;
+mod gad_growth;
 mod http;
 mod merkle;
 mod rs_merkle;

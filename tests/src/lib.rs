@@ -2,6 +2,8 @@
 
 pub mod differential;
 pub mod forge;
+pub mod gad;
+pub mod gad_load;
 pub mod interop;
 pub mod judge;
 pub mod ledger;

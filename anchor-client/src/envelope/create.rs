@@ -15,13 +15,14 @@ use anchorlog_proto::gad::operator::Operator;
 use anchorlog_proto::gad::{Defects, Limits};
 use anchorlog_proto::json::{self, Object, ReadLimits, Value};
 use anchorlog_proto::signed_object::SigningKey;
+use anchorlog_verifier::codes::gad::Affect;
 use anchorlog_verifier::gad::container::{Bundle, CORE};
 use anchorlog_verifier::gad::finding::GadFinding;
 use anchorlog_verifier::gad::rules::r1_envelope::ENVELOPE;
 
 use super::error::EnvelopeError;
 use super::extend::reopen;
-use super::judge::{RECORD, against, evaluate_alone};
+use super::judge::{against, evaluate_alone};
 use super::open::{open_core, unreadable};
 use super::staging;
 use crate::durable::StagedDirectory;
@@ -97,7 +98,7 @@ pub fn create(
     if report.statuses.unevaluable() {
         return Err(unreadable(&path, report.findings));
     }
-    let findings = against(&report, &RECORD);
+    let findings = against(&report, &Affect::RECORD);
     // Without its root and its plan there is nothing to package.
     let (Some(root_core), Some(plan_hash)) = (report.root_core, report.plan_hash) else {
         return Err(EnvelopeError::CoreInvalid { path, findings });

@@ -1,8 +1,5 @@
 //! Asking the verifier about a bundle before it is used, and before it is published.
 
-use std::num::NonZeroUsize;
-use std::thread;
-
 use anchorlog_proto::Digest;
 use anchorlog_proto::gad::Limits;
 use anchorlog_proto::gad::attestation::Implementation;
@@ -11,7 +8,7 @@ use anchorlog_verifier::codes::gad::Affect;
 use anchorlog_verifier::gad::container::Bundle;
 use anchorlog_verifier::gad::evaluate::{Request, evaluate};
 use anchorlog_verifier::gad::finding::{Findings, GadFinding};
-use anchorlog_verifier::gad::report::{Asked, RULES, Report, RuleState};
+use anchorlog_verifier::gad::report::{RULES, Report, RuleState};
 use anchorlog_verifier::gad::trust::TrustMaterial;
 
 /// Evaluates a bundle without a policy: what doesn't depend on whom one trusts.
@@ -20,29 +17,14 @@ use anchorlog_verifier::gad::trust::TrustMaterial;
 /// equal answers. `None` only for a request that can't be one, which this isn't.
 pub(super) fn evaluate_alone(bundle: &Result<Bundle, Findings>, limits: &Limits) -> Option<Report> {
     let trust = TrustMaterial::default();
-    let known = KnownCheckpoints { checkpoints: Vec::new() };
-    let request = Request {
-        policy: None,
-        policy_hash: None,
-        trust: &trust,
-        attestations: &[],
-        predecessors: &[],
-        successor: None,
-        expect_root_core: None,
-        expect_root_envelope: None,
-        known_checkpoints: &known,
-        limits: *limits,
-        replay: None,
-        asked: Asked::Valid,
-        evaluation_time: 0,
-        // Goes into reports alone, and this one isn't shown.
-        evaluator: Implementation {
-            name: env!("CARGO_PKG_NAME").into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            hash: Digest::of(b""),
-        },
-        threads: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+    let known = KnownCheckpoints::default();
+    // Goes into reports alone, and this one isn't shown.
+    let evaluator = Implementation {
+        name: env!("CARGO_PKG_NAME").into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        hash: Digest::of(b""),
     };
+    let request = Request { limits: *limits, ..Request::new(&trust, &known, evaluator, 0) };
     evaluate(bundle, &request).ok()
 }
 
@@ -58,16 +40,3 @@ pub(super) fn against(report: &Report, concerned: &[Affect]) -> Vec<GadFinding> 
         |finding: &&GadFinding| finding.affects.iter().any(|affected| concerned.contains(affected));
     report.findings.sorted().into_iter().filter(concerns).cloned().collect()
 }
-
-/// R1 to R9.
-pub(super) const RECORD: [Affect; 9] = [
-    Affect::R1,
-    Affect::R2,
-    Affect::R3,
-    Affect::R4,
-    Affect::R5,
-    Affect::R6,
-    Affect::R7,
-    Affect::R8,
-    Affect::R9,
-];

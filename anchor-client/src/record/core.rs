@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anchorlog_proto::Digest;
@@ -15,9 +14,9 @@ use anchorlog_proto::gad::tar::TarWriter;
 use anchorlog_proto::json::canonical;
 use anchorlog_verifier::gad::container::Bundle;
 use anchorlog_verifier::gad::evaluate::{Request, evaluate};
-use anchorlog_verifier::gad::report::{Asked, Report};
+use anchorlog_verifier::gad::report::Report;
 use anchorlog_verifier::gad::trust::TrustMaterial;
-use anchorlog_verifier::gad::witness::{Artifacts, WitnessContext};
+use anchorlog_verifier::gad::witness::Artifacts;
 use anchorlog_verifier::gad::{Findings, GadFinding};
 
 use super::source::{CLAIMS, OPERATOR, PLAN, WITNESS};
@@ -170,29 +169,9 @@ fn unbound(recorder: &Recorder) -> Result<Vec<String>, RecordError> {
 /// VALID_RECORD and what follows from it, of a core alone.
 pub(super) fn judge(bundle: &Result<Bundle, Findings>, at: i64) -> Result<Report, RecordError> {
     let (trust, known) = (TrustMaterial::default(), KnownCheckpoints::default());
-    let request = Request {
-        policy: None,
-        policy_hash: None,
-        trust: &trust,
-        attestations: &[],
-        predecessors: &[],
-        successor: None,
-        expect_root_core: None,
-        expect_root_envelope: None,
-        known_checkpoints: &known,
-        limits: Limits::DEFAULT,
-        replay: None,
-        asked: Asked::Valid,
-        evaluation_time: at,
-        evaluator: this_program(),
-        threads: threads(),
-    };
+    let request = Request::new(&trust, &known, this_program(), at);
     evaluate(bundle, &request)
         .map_err(|error| RecordError::SignedObject { detail: error.to_string() })
-}
-
-fn threads() -> NonZeroUsize {
-    WitnessContext::all_cores()
 }
 
 /// Who evaluates: this program, by the bytes it runs from.

@@ -83,20 +83,10 @@ fn run(
     let known = KnownCheckpoints::default();
     let request = Request {
         policy,
-        policy_hash: None,
-        trust,
-        attestations: &[],
         predecessors,
-        successor: None,
-        expect_root_core: None,
-        expect_root_envelope: None,
-        known_checkpoints: &known,
-        limits: Limits::DEFAULT,
-        replay: None,
         asked,
-        evaluation_time: AT,
-        evaluator: implementation(),
         threads: threads.try_into().expect("some"),
+        ..Request::new(trust, &known, implementation(), AT)
     };
     evaluate(bundle, &request).expect("no successor plan was given")
 }

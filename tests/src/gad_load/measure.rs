@@ -18,7 +18,7 @@ use anchorlog_proto::json::{ReadLimits, parse};
 use anchorlog_proto::signed_object::{PublicKey, Signature};
 use anchorlog_verifier::gad::container::Bundle;
 use anchorlog_verifier::gad::evaluate::{Request, evaluate};
-use anchorlog_verifier::gad::report::{Asked, Report};
+use anchorlog_verifier::gad::report::Report;
 use anchorlog_verifier::gad::trust::TrustMaterial;
 
 /// The default limits, with room for the longest records that are measured.
@@ -42,21 +42,9 @@ pub fn run(path: &Path, threads: usize) -> (Duration, Report) {
     let evaluator =
         Implementation { name: "bench".into(), version: "1".into(), hash: Digest::of(b"bench") };
     let request = Request {
-        policy: None,
-        policy_hash: None,
-        trust: &trust,
-        attestations: &[],
-        predecessors: &[],
-        successor: None,
-        expect_root_core: None,
-        expect_root_envelope: None,
-        known_checkpoints: &known,
         limits: limits(),
-        replay: None,
-        asked: Asked::Valid,
-        evaluation_time: 1_900_000_000,
-        evaluator,
         threads: NonZeroUsize::new(threads).unwrap(),
+        ..Request::new(&trust, &known, evaluator, 1_900_000_000)
     };
     let bundle = Bundle::open(path, &request.limits);
     let report = evaluate(&bundle, &request).unwrap();

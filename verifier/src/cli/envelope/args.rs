@@ -19,7 +19,7 @@ use crate::cli::{digests, usage};
 use crate::codes::input::OPEN;
 use crate::finding::Finding;
 use crate::gad::Findings;
-use crate::gad::container::Bundle;
+use crate::gad::container::{Bundle, Form};
 use crate::gad::evaluate::{
     Request, SuccessorPlan, read_known_checkpoints, read_predecessor, read_successor_plan,
 };
@@ -103,6 +103,8 @@ pub(in crate::cli) struct EvaluateArgs {
 /// Everything an evaluation needs, read.
 pub(in crate::cli) struct Loaded {
     pub(super) bundle: Result<Bundle, Findings>,
+    /// The form of what was given, also where it couldn't be opened.
+    pub(super) form: Form,
     policy: Option<Vec<u8>>,
     policy_hash: Option<Digest>,
     trust: TrustMaterial,
@@ -173,6 +175,7 @@ impl EvaluateArgs {
         let none = KnownCheckpoints { checkpoints: Vec::new() };
         Ok(Loaded {
             bundle: Bundle::open(&self.bundle, &limits),
+            form: Bundle::form_at(&self.bundle),
             policy: policy.transpose()?,
             policy_hash: self.policy_hash,
             trust: self.trust.as_deref().map_or_else(|| Ok(no_trust()), trust)?,

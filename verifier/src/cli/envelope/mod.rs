@@ -116,8 +116,12 @@ fn evaluate(
     loaded: &Loaded,
     tracer: Option<&mut crate::gad::evaluate::Tracer<'_>>,
 ) -> Result<Report, Finding> {
-    let report = evaluate_traced(&loaded.bundle, &loaded.request(), tracer);
-    report.map_err(|error| usage(&error.to_string()))
+    let mut report = evaluate_traced(&loaded.bundle, &loaded.request(), tracer)
+        .map_err(|error| usage(&error.to_string()))?;
+    if loaded.bundle.is_err() {
+        report.input.form = loaded.form.as_str();
+    }
+    Ok(report)
 }
 
 /// The first of the findings about an input beside the bundle, as one about the command line.

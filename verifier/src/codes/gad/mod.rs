@@ -60,6 +60,27 @@ pub enum Affect {
 }
 
 impl Affect {
+    /// R1 to R9: `VALID_RECORD` of a core.
+    pub const RECORD: [Self; 9] =
+        [Self::R1, Self::R2, Self::R3, Self::R4, Self::R5, Self::R6, Self::R7, Self::R8, Self::R9];
+
+    /// What a fault of the input makes false: all of it but the level, which follows.
+    pub const EVERYTHING: [Self; 13] = [
+        Self::R1,
+        Self::R2,
+        Self::R3,
+        Self::R4,
+        Self::R5,
+        Self::R6,
+        Self::R7,
+        Self::R8,
+        Self::R9,
+        Self::R1e,
+        Self::Outcome,
+        Self::Satisfied,
+        Self::Defensible,
+    ];
+
     /// Its number in the order of the report, from 0.
     #[must_use]
     pub const fn position(self) -> u32 {

@@ -308,7 +308,7 @@ fn examine<'a>(
     if rfc3161::too_many_certificates(row, bytes, limit) {
         findings.push(
             GadFinding::new(LIMIT_COUNT, anchor.place())
-                .affecting(&EVERYTHING)
+                .affecting(&Affect::EVERYTHING)
                 .expected(format_args!("at most {limit} certificates in a token")),
         );
     }
@@ -318,23 +318,6 @@ fn examine<'a>(
     }
     anchor
 }
-
-/// What a fault of the input makes false: all of it.
-const EVERYTHING: [Affect; 13] = [
-    Affect::R1,
-    Affect::R2,
-    Affect::R3,
-    Affect::R4,
-    Affect::R5,
-    Affect::R6,
-    Affect::R7,
-    Affect::R8,
-    Affect::R9,
-    Affect::R1e,
-    Affect::Outcome,
-    Affect::Satisfied,
-    Affect::Defensible,
-];
 
 /// What a requirement is over.
 const fn kind_of(target: RequiredTarget) -> AnchorKind {

@@ -41,27 +41,10 @@ pub use member::MemberReader;
 /// The folder of the core.
 pub const CORE: &str = "core/";
 
-/// What an IN finding makes false: everything but the level.
-const EVERYTHING: [Affect; 13] = [
-    Affect::R1,
-    Affect::R2,
-    Affect::R3,
-    Affect::R4,
-    Affect::R5,
-    Affect::R6,
-    Affect::R7,
-    Affect::R8,
-    Affect::R9,
-    Affect::R1e,
-    Affect::Outcome,
-    Affect::Satisfied,
-    Affect::Defensible,
-];
-
 /// A finding with an `IN.*` code: it ends the evaluation, whatever else the code is used for.
 #[must_use]
 pub fn refusal(code: Code, place: Where) -> GadFinding {
-    GadFinding::new(code, place).affecting(&EVERYTHING)
+    GadFinding::new(code, place).affecting(&Affect::EVERYTHING)
 }
 
 /// In which form a bundle was given.
@@ -146,6 +129,19 @@ impl Bundle {
                 .expected("a directory or an archive")
                 .actual("neither");
             Err(one(finding))
+        }
+    }
+
+    /// In which form what is at `path` would be opened; of what can't be opened, what it looks like.
+    #[must_use]
+    pub fn form_at(path: &Path) -> Form {
+        if path.is_file() {
+            Form::Tar
+        } else if path.join("manifest.json").is_file() && !path.join("core/manifest.json").is_file()
+        {
+            Form::Core
+        } else {
+            Form::Directory
         }
     }
 

@@ -68,7 +68,7 @@ pub(in crate::gad) fn codes(findings: &Findings) -> Vec<String> {
 fn refused(result: Result<Bundle, Findings>) -> Vec<(String, String)> {
     let findings = result.err().unwrap_or_default();
     let row = |finding: &&GadFinding| {
-        assert_eq!(finding.affects, EVERYTHING, "{}", finding.code);
+        assert_eq!(finding.affects, Affect::EVERYTHING, "{}", finding.code);
         let member = finding.place.member.as_deref().unwrap_or("-");
         (finding.code.to_string(), member.to_owned())
     };
@@ -416,7 +416,7 @@ fn paths_as_listed_are_checked_with_those_that_are_there() {
         .list()
         .iter()
         .map(|finding| {
-            assert_eq!(finding.affects, EVERYTHING);
+            assert_eq!(finding.affects, Affect::EVERYTHING);
             let place = &finding.place;
             (finding.code.as_str(), place.member.as_deref(), place.pointer.as_deref().unwrap())
         })

@@ -134,7 +134,7 @@ pub(super) fn rules(
         not_evaluated: Vec::new(),
     };
     let Some(manifest) = &documents.manifest else {
-        core.not_evaluated = RULES_OF_CORE.to_vec();
+        core.not_evaluated = Affect::RECORD.to_vec();
         return Ok(core);
     };
     if let Some(root) = documents.root_core {
@@ -199,19 +199,6 @@ pub(super) fn rules(
     Ok(core)
 }
 
-/// R1 to R9.
-const RULES_OF_CORE: [Affect; 9] = [
-    Affect::R1,
-    Affect::R2,
-    Affect::R3,
-    Affect::R4,
-    Affect::R5,
-    Affect::R6,
-    Affect::R7,
-    Affect::R8,
-    Affect::R9,
-];
-
 /// The rules that can watch this witness.
 enum Watching {
     /// The plan can't be read.
@@ -238,10 +225,10 @@ impl Watching {
         snapshot: bool,
         findings: &mut Findings,
     ) -> Vec<Affect> {
-        let (_, after_plan) = RULES_OF_CORE.split_at(2);
+        let (_, after_plan) = Affect::RECORD.split_at(2);
         match self {
             Self::Nothing => {
-                let (_, after_integrity) = RULES_OF_CORE.split_at(1);
+                let (_, after_integrity) = Affect::RECORD.split_at(1);
                 after_integrity.to_vec()
             }
             Self::Precedence(rule) => {

@@ -27,6 +27,7 @@ use super::report::{Asked, Report};
 use super::rules::r1_envelope::Predecessor;
 use super::trace::Machine;
 use super::trust::TrustMaterial;
+use super::witness::WitnessContext;
 
 pub use documents::{read_known_checkpoints, read_predecessor, read_successor_plan};
 
@@ -64,6 +65,35 @@ pub struct Request<'a> {
     pub evaluator: Implementation,
     /// How many threads may be used; the result is the same for every number.
     pub threads: NonZeroUsize,
+}
+
+impl<'a> Request<'a> {
+    /// VALID_RECORD at this time, without a policy and with the default limits, on all cores.
+    #[must_use]
+    pub fn new(
+        trust: &'a TrustMaterial,
+        known_checkpoints: &'a KnownCheckpoints,
+        evaluator: Implementation,
+        evaluation_time: i64,
+    ) -> Self {
+        Self {
+            policy: None,
+            policy_hash: None,
+            trust,
+            attestations: &[],
+            predecessors: &[],
+            successor: None,
+            expect_root_core: None,
+            expect_root_envelope: None,
+            known_checkpoints,
+            limits: Limits::DEFAULT,
+            replay: None,
+            asked: Asked::Valid,
+            evaluation_time,
+            evaluator,
+            threads: WitnessContext::all_cores(),
+        }
+    }
 }
 
 /// A successor plan that the caller supplied.

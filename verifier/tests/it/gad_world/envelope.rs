@@ -24,7 +24,7 @@ use anchorlog_proto::tlog_proof::TlogProof;
 use anchorlog_verifier::gad::attestation::{Evaluator, attest};
 use anchorlog_verifier::gad::container::{Bundle, Form};
 use anchorlog_verifier::gad::evaluate::{Request, evaluate, read_predecessor};
-use anchorlog_verifier::gad::report::{Asked, Report};
+use anchorlog_verifier::gad::report::Report;
 use anchorlog_verifier::gad::rules::r1_envelope::Predecessor;
 use anchorlog_verifier::gad::trust::TrustMaterial;
 
@@ -167,20 +167,9 @@ pub fn evaluation(
     let known = KnownCheckpoints::default();
     let request = Request {
         policy,
-        policy_hash: None,
-        trust: &trust,
-        attestations: &[],
         predecessors,
-        successor: None,
-        expect_root_core: None,
-        expect_root_envelope: None,
-        known_checkpoints: &known,
-        limits: Limits::DEFAULT,
-        replay: None,
-        asked: Asked::Valid,
-        evaluation_time: AT,
-        evaluator: implementation(),
         threads: threads.try_into().unwrap(),
+        ..Request::new(&trust, &known, implementation(), AT)
     };
     evaluate(bundle, &request).unwrap()
 }

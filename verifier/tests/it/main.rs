@@ -22,6 +22,7 @@ mod cli_proof;
 mod corpus;
 mod docs;
 mod gad_judgement;
+mod gad_outputs;
 mod gad_properties;
 mod gad_vectors;
 mod gad_world;

@@ -290,9 +290,17 @@ fn commitments() -> Vec<Case> {
         case(name, base, W, ORDER, why)
             .change(|r| r.anchor("plan").stamp(move |stamp| stamp.time(time)))
     };
+    // Of a record that claims nothing in words: a claim of bounded precedence has no support then.
+    let unclaimed = |name, base, time: &'static str, why| {
+        case(name, base, W, ORDER, why).change(|r| {
+            r.claims = None;
+            r.policy("/required_anchors/1/when", "always");
+            r.anchor("plan").stamp(move |stamp| stamp.time(time));
+        })
+    };
     let late = "ANC.PRECOMMIT_LATE";
     vec![
-        at(
+        unclaimed(
             "anc-precommit-late",
             committed_weakly,
             "20250601090100Z",
@@ -307,7 +315,7 @@ fn commitments() -> Vec<Case> {
         )
         .holds(&[])
         .without(&[late]),
-        at(
+        unclaimed(
             "anc-precommit-bound-late",
             committed,
             "20250601090202Z",
@@ -336,6 +344,7 @@ fn commitments() -> Vec<Case> {
             "bounded precedence is claimed, the commitment is in a log without time",
         )
         .change(|r| {
+            r.claims = None;
             r.anchors.pop();
             r.anchors.push(Anchor::log("plan", "plan_commitment", "plan", |logged| {
                 logged.tokens.clear();

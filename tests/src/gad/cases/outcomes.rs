@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::gad::Case;
-use crate::gad::Level::{E, Nobody};
+use crate::gad::Level::{E, Nobody, W};
 use crate::gad::base::envelopes::{committed, defensible, headed, unanchored};
 use crate::gad::base::runs::{attested, minimal, noticed, testimony, tripped};
 use crate::gad::base::sessions::{snapshot, three_nodes};
@@ -97,6 +97,24 @@ pub(super) fn cases() -> Vec<Case> {
             r.inputs.require = "gad4";
         })
         .holds(&["LVL.GAD4_NO_PRECOMMIT"])
+        .status(|status| {
+            status.exit = 1;
+            status.level = Some(3);
+        }),
+        case(
+            "lvl-gad4-late-commitment",
+            committed,
+            W,
+            "S8, S9",
+            "the commitment comes after the first dispatch, and no requirement asks about it",
+        )
+        .change(|r| {
+            r.claims = None;
+            r.anchor("plan").stamp(|stamp| stamp.time("20250601090202Z"));
+            r.policy("/required_anchors", json!([]));
+            r.inputs.require = "gad4";
+        })
+        .holds(&["LVL.GAD4_NO_PRECOMMIT", "NOTE.RECORDED_ONLY"])
         .status(|status| {
             status.exit = 1;
             status.level = Some(3);

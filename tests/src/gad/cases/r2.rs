@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::gad::Case;
-use crate::gad::Level::{A, C, E, Nobody};
+use crate::gad::Level::{A, C, E, Nobody, W};
 use crate::gad::base::envelopes::{committed, defensible, headed};
 use crate::gad::base::runs::minimal;
 use crate::gad::case::case;
@@ -133,6 +133,18 @@ pub(super) fn cases() -> Vec<Case> {
             r.unset("d-s", "/precommit_digest");
         })
         .invalid(&["R2.LABEL.BOUNDED", "R9.EVIDENCE_REF"]),
+        case(
+            "r2-label-bounded-late",
+            committed,
+            W,
+            "S9, R9",
+            "bounded precedence claimed, the commitment comes after the first dispatch",
+        )
+        .change(|r| {
+            r.anchor("plan").stamp(|stamp| stamp.time("20250601090202Z"));
+            r.policy("/required_anchors", json!([]));
+        })
+        .invalid(&["R2.LABEL.BOUNDED"]),
         case(
             "r2-unclaimed-commitment",
             committed,

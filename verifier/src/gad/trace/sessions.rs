@@ -45,12 +45,6 @@ impl Session {
     pub const fn failed(&self) -> bool {
         !self.completed && (self.exit.is_some() || self.result.is_some())
     }
-
-    /// Whether the three entries of the minimum record are there: dispatch, exit, result.
-    #[must_use]
-    pub const fn has_minimum(&self) -> bool {
-        self.exit.is_some() && self.result.is_some()
-    }
 }
 
 /// All sessions, by number and by id.

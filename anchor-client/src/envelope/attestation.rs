@@ -45,8 +45,8 @@ impl CheckedAttestation {
                 Err(AttestationRefusal::Record { what, expected, actual })
             }
         };
-        compare(root_core, attestation.root_core, "root_core")?;
-        compare(plan_hash, attestation.plan_hash, "plan_hash")?;
+        compare(root_core, attestation.body.root_core, "root_core")?;
+        compare(plan_hash, attestation.body.plan_hash, "plan_hash")?;
         let signed = &attestation.signed;
         let verified = signed.signature.as_ref().is_some_and(|signature| {
             attestation.credential.key.verify(&signed.message, signature).is_ok()

@@ -25,38 +25,10 @@ pub const MAX_EVALUATOR_BYTES: usize = 1024;
 pub struct Attestation {
     /// Signer, message and signature.
     pub signed: Signed,
-    /// The plan.
-    pub plan_hash: Digest,
-    /// The core that was evaluated.
-    pub root_core: Digest,
-    /// The envelope that was evaluated; `None`: the core alone.
-    pub root_envelope: Option<Digest>,
-    /// VALID_RECORD.
-    pub valid: bool,
-    /// OUTCOME.
-    pub outcome: RunOutcome,
-    /// CONTRACT_SATISFIED.
-    pub satisfied: bool,
-    /// Version of the specification.
-    pub spec_version: Box<str>,
-    /// Version of the canonicalization.
-    pub canonicalization: Box<str>,
-    /// Version of the predicate registry.
-    pub registry: Box<str>,
-    /// Who evaluated.
-    pub evaluator: Box<str>,
     /// The evaluator's key.
     pub credential: Credential,
-    /// With what.
-    pub implementation: Implementation,
-    /// Under which policy.
-    pub policy: PolicyName,
-    /// The replay layers that were exercised, ascending.
-    pub replay_layers: Vec<ObservationLayer>,
-    /// Version of the conformance suite.
-    pub suite_version: Box<str>,
-    /// When, in seconds since 1970.
-    pub evaluation_time: i64,
+    /// What is stated.
+    pub body: AttestationBody,
 }
 
 /// What an evaluator states; [`AttestationBody::sign`] makes it an attestation of its key.
@@ -227,9 +199,9 @@ fn read_body(reader: &mut Reader<'_, '_>, signed: Signed, limits: &Limits) -> Op
     let suite_version = string(reader, "conformance_suite_version");
     let evaluation_time = reader.time("evaluation_time");
     let (valid, outcome, satisfied) = results?;
-    Some(Attestation {
-        plan_hash: signed.plan_hash?,
-        signed,
+    let plan_hash = signed.plan_hash;
+    let body = AttestationBody {
+        plan_hash: plan_hash?,
         root_core: root_core?,
         root_envelope: root_envelope?,
         valid,
@@ -239,13 +211,13 @@ fn read_body(reader: &mut Reader<'_, '_>, signed: Signed, limits: &Limits) -> Op
         canonicalization: canonicalization?,
         registry: registry?,
         evaluator: evaluator?.into(),
-        credential: credential?,
         implementation: implementation?,
         policy: policy?,
         replay_layers: replay_layers?,
         suite_version: suite_version?,
         evaluation_time: evaluation_time?,
-    })
+    };
+    Some(Attestation { signed, credential: credential?, body })
 }
 
 fn read_results(reader: &mut Reader<'_, '_>) -> Option<(bool, RunOutcome, bool)> {

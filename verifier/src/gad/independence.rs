@@ -74,7 +74,7 @@ pub fn judge(
                 .expected("name and key of exactly one party of the policy")
                 .actual(format_args!(
                     "{}, {}",
-                    attestation.evaluator,
+                    attestation.body.evaluator,
                     attestation.credential.key.id()
                 )),
         );
@@ -122,7 +122,7 @@ fn resolve_name<'p>(name: &str, policy: &'p Policy) -> Option<&'p Party> {
 /// makes it more than one: it can't be told who it is.
 fn resolve_evaluator<'p>(attestation: &Attestation, policy: &'p Policy) -> Option<&'p Party> {
     let key = attestation.credential.key.id();
-    let named = |party: &&Party| party.names.contains(&attestation.evaluator);
+    let named = |party: &&Party| party.names.contains(&attestation.body.evaluator);
     let keyed = |party: &&Party| party.keys.contains(&key);
     let party = only(policy.parties.iter().filter(|party| named(party) || keyed(party)))?;
     (named(&party) && keyed(&party)).then_some(party)

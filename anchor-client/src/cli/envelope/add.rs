@@ -124,7 +124,8 @@ async fn attest(args: &AttestationArgs, report: &mut Report) -> Result<(), Clien
 
 /// Says what the attestation is about, where that needs saying.
 fn show_attestation(report: &mut Report, envelope: &Envelope, checked: &CheckedAttestation) {
-    let about = checked.attestation().root_envelope;
+    let stated = &checked.attestation().body;
+    let about = stated.root_envelope;
     let own = envelope.root_envelope();
     report.member("attested_envelope", about.map(|root| root.to_string()));
     report.member("attests_predecessor", about == Some(own));
@@ -135,7 +136,7 @@ fn show_attestation(report: &mut Report, envelope: &Envelope, checked: &CheckedA
         }
         None => report.line("note: it attests the core alone"),
     }
-    if !checked.attestation().valid {
+    if !stated.valid {
         report.line("note: it says that the record is not valid");
     }
 }

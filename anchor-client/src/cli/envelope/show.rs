@@ -148,33 +148,34 @@ fn attestation(report: &mut Report, envelope: &Envelope, path: &str) -> Value {
         report.line("  can't be read");
         return json!({"path": path, "says": null});
     };
-    let about = read.root_envelope.map(|root| root.to_string());
-    let at = format_utc_seconds(read.evaluation_time);
+    let stated = &read.body;
+    let about = stated.root_envelope.map(|root| root.to_string());
+    let at = format_utc_seconds(stated.evaluation_time);
     report.line(format!(
         "  {} at {at}: valid {}, outcome {}, satisfied {}",
-        printable(&read.evaluator),
-        read.valid,
-        read.outcome,
-        read.satisfied
+        printable(&stated.evaluator),
+        stated.valid,
+        stated.outcome,
+        stated.satisfied
     ));
-    report.line(format!("  under {} {}", printable(&read.policy.id), read.policy.hash));
+    report.line(format!("  under {} {}", printable(&stated.policy.id), stated.policy.hash));
     report.line(format!("  of {}", about.as_deref().unwrap_or("the core alone")));
     json!({
         "path": path,
         "digest": anchorlog_proto::Digest::of(&bytes).to_string(),
         "says": {
-            "evaluator": &*read.evaluator,
+            "evaluator": &*stated.evaluator,
             "key_id": read.credential.key_id.to_string(),
             "implementation": {
-                "name": &*read.implementation.name,
-                "version": &*read.implementation.version,
-                "hash": read.implementation.hash.to_string(),
+                "name": &*stated.implementation.name,
+                "version": &*stated.implementation.version,
+                "hash": stated.implementation.hash.to_string(),
             },
-            "policy": {"id": &*read.policy.id, "hash": read.policy.hash.to_string()},
+            "policy": {"id": &*stated.policy.id, "hash": stated.policy.hash.to_string()},
             "root_envelope": about,
-            "valid": read.valid,
-            "outcome": read.outcome.as_str(),
-            "satisfied": read.satisfied,
+            "valid": stated.valid,
+            "outcome": stated.outcome.as_str(),
+            "satisfied": stated.satisfied,
             "evaluation_time": at,
         },
     })

@@ -208,18 +208,18 @@ fn check(
     }
     credentials(key, context, place, findings);
 
-    if facts.root_core != Some(q.root_core) {
+    if facts.root_core != Some(q.body.root_core) {
         let at = place("/body/root_core");
-        findings.push(differs(ROOT_CORE, at, shown(facts.root_core), q.root_core));
+        findings.push(differs(ROOT_CORE, at, shown(facts.root_core), q.body.root_core));
     }
-    if facts.plan_hash != Some(q.plan_hash) {
+    if facts.plan_hash != Some(q.body.plan_hash) {
         let at = place("/body/plan_hash");
-        findings.push(differs(ROOT_CORE, at, shown(facts.plan_hash), q.plan_hash));
+        findings.push(differs(ROOT_CORE, at, shown(facts.plan_hash), q.body.plan_hash));
     }
-    if !q.valid {
+    if !q.body.valid {
         findings.push(GadFinding::new(NEGATIVE, place("/body/predicate_results/valid")));
     }
-    let stated = (q.valid, q.outcome, q.satisfied);
+    let stated = (q.body.valid, q.body.outcome, q.body.satisfied);
     let recomputed = (facts.valid, facts.outcome, facts.satisfied);
     if stated != recomputed {
         let words = |(valid, outcome, satisfied): (bool, RunOutcome, bool)| {
@@ -229,9 +229,9 @@ fn check(
         findings.push(differs(DIVERGES, at, words(recomputed), words(stated)));
     }
     for (member, expected, actual) in [
-        ("/body/spec_version", facts.spec_version, &q.spec_version),
-        ("/body/canonicalization_version", facts.canonicalization, &q.canonicalization),
-        ("/body/predicate_registry_version", facts.registry, &q.registry),
+        ("/body/spec_version", facts.spec_version, &q.body.spec_version),
+        ("/body/canonicalization_version", facts.canonicalization, &q.body.canonicalization),
+        ("/body/predicate_registry_version", facts.registry, &q.body.registry),
     ] {
         if expected != Some(&**actual) {
             let expected = expected.unwrap_or("a version that the record names");
@@ -278,12 +278,12 @@ fn accepted(
     findings: &mut Findings,
 ) {
     let policy = context.policy();
-    let named = q.policy.hash;
+    let named = q.body.policy.hash;
     if named != context.hash() && !policy.accept_attestations_under.contains(&named) {
         findings.push(differs(POLICY, place("/body/policy/hash"), context.hash(), named));
     }
-    if !policy.accepted_evaluators.contains(&q.implementation) {
-        let implementation = &q.implementation;
+    if !policy.accepted_evaluators.contains(&q.body.implementation) {
+        let implementation = &q.body.implementation;
         findings.push(
             GadFinding::new(IMPLEMENTATION, place("/body/evaluator_implementation"))
                 .expected("an implementation that the policy accepts")
@@ -294,7 +294,9 @@ fn accepted(
         );
     }
     if facts.replay_asked {
-        for layer in context.replay_layers().iter().filter(|one| !q.replay_layers.contains(one)) {
+        for layer in
+            context.replay_layers().iter().filter(|one| !q.body.replay_layers.contains(one))
+        {
             let at = place("/body/replay_layers_exercised");
             findings.push(GadFinding::new(REPLAY_LAYERS, at).expected(layer));
         }
@@ -311,7 +313,7 @@ fn times(
     findings: &mut Findings,
 ) {
     let at = "/body/evaluation_time";
-    let stated = GenTime::from_unix(q.evaluation_time);
+    let stated = GenTime::from_unix(q.body.evaluation_time);
     let skew_s = i64::from(context.policy().skew_s);
     let latest = GenTime::from_unix(context.at().saturating_add(skew_s));
     if stated > latest {
@@ -319,8 +321,8 @@ fn times(
         findings.push(finding.expected(format_args!("not after {latest}")).actual(stated));
     }
     let saw_the_anchors =
-        beside || (q.root_envelope.is_some() && q.root_envelope == facts.predecessor);
-    let bound = GenTime::from_unix(q.evaluation_time.saturating_add(skew_s));
+        beside || (q.body.root_envelope.is_some() && q.body.root_envelope == facts.predecessor);
+    let bound = GenTime::from_unix(q.body.evaluation_time.saturating_add(skew_s));
     if let (true, Some(anchored)) = (saw_the_anchors, facts.latest_anchor)
         && anchored > bound
     {

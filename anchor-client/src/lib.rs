@@ -11,6 +11,7 @@
 //! goes next: receipts to whoever needs to show them, and to `verifier receipt`.
 
 pub mod address;
+mod alone;
 pub mod api;
 #[doc(hidden)]
 pub mod cli;

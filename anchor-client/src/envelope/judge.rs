@@ -3,29 +3,25 @@
 use anchorlog_proto::Digest;
 use anchorlog_proto::gad::Limits;
 use anchorlog_proto::gad::attestation::Implementation;
-use anchorlog_proto::gad::known_checkpoints::KnownCheckpoints;
 use anchorlog_verifier::codes::gad::Affect;
 use anchorlog_verifier::gad::container::Bundle;
-use anchorlog_verifier::gad::evaluate::{Request, evaluate};
 use anchorlog_verifier::gad::finding::{Findings, GadFinding};
 use anchorlog_verifier::gad::report::{RULES, Report, RuleState};
-use anchorlog_verifier::gad::trust::TrustMaterial;
+
+use crate::alone;
 
 /// Evaluates a bundle without a policy: what doesn't depend on whom one trusts.
 ///
 /// Time counts for nothing without a policy; it is given as the start of 1970, so that equal bundles give
 /// equal answers. `None` only for a request that can't be one, which this isn't.
 pub(super) fn evaluate_alone(bundle: &Result<Bundle, Findings>, limits: &Limits) -> Option<Report> {
-    let trust = TrustMaterial::default();
-    let known = KnownCheckpoints::default();
     // Goes into reports alone, and this one isn't shown.
     let evaluator = Implementation {
         name: env!("CARGO_PKG_NAME").into(),
         version: env!("CARGO_PKG_VERSION").into(),
         hash: Digest::of(b""),
     };
-    let request = Request { limits: *limits, ..Request::new(&trust, &known, evaluator, 0) };
-    evaluate(bundle, &request).ok()
+    alone::evaluate(bundle, limits, evaluator, 0).ok()
 }
 
 /// Whether the envelope's half of R1 holds.

@@ -8,19 +8,17 @@ use anchorlog_proto::Digest;
 use anchorlog_proto::gad::Limits;
 use anchorlog_proto::gad::attestation::Implementation;
 use anchorlog_proto::gad::core_manifest::{CoreManifest, CoreMember, CoreRole, Seal, root_core};
-use anchorlog_proto::gad::known_checkpoints::KnownCheckpoints;
 use anchorlog_proto::gad::line::read_line;
 use anchorlog_proto::gad::tar::TarWriter;
 use anchorlog_proto::json::canonical;
 use anchorlog_verifier::gad::container::Bundle;
-use anchorlog_verifier::gad::evaluate::{Request, evaluate};
 use anchorlog_verifier::gad::report::Report;
-use anchorlog_verifier::gad::trust::TrustMaterial;
 use anchorlog_verifier::gad::witness::Artifacts;
 use anchorlog_verifier::gad::{Findings, GadFinding};
 
 use super::source::{CLAIMS, OPERATOR, PLAN, WITNESS};
 use super::{RecordError, Recorder, SPEC_VERSION};
+use crate::alone;
 use crate::durable::{self, MODE_SHARED};
 use crate::file_digest::digest_file;
 
@@ -168,9 +166,7 @@ fn unbound(recorder: &Recorder) -> Result<Vec<String>, RecordError> {
 
 /// VALID_RECORD and what follows from it, of a core alone.
 pub(super) fn judge(bundle: &Result<Bundle, Findings>, at: i64) -> Result<Report, RecordError> {
-    let (trust, known) = (TrustMaterial::default(), KnownCheckpoints::default());
-    let request = Request::new(&trust, &known, this_program(), at);
-    evaluate(bundle, &request)
+    alone::evaluate(bundle, &Limits::DEFAULT, this_program(), at)
         .map_err(|error| RecordError::SignedObject { detail: error.to_string() })
 }
 

@@ -309,7 +309,8 @@ fn a_second_server_leaves_at_once_and_disturbs_nothing() {
     server.submit('a');
     let started = Instant::now();
     let (code, second) = report(home.path(), &["--listen", "127.0.0.1:0"]);
-    assert!(started.elapsed() < Duration::from_secs(2));
+    // On a quiet machine it is a tenth of a second.
+    assert!(started.elapsed() < Duration::from_secs(10));
     assert_eq!((code, &second["error"]["code"]), (2, &"CLI.LOCKED".into()));
     assert_eq!(server.submit('b')["index"], 1);
     let (code, check) = report(home.path(), &["fsck"]);

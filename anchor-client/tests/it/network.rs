@@ -142,7 +142,7 @@ fn slow_answers_end_at_the_deadline() {
     let start = Instant::now();
     let error = block_on(client.checkpoint()).unwrap_err();
     assert_eq!(code(&error), "CLIENT.TIMEOUT", "{error}");
-    assert!(start.elapsed() < Duration::from_secs(5));
+    assert!(start.elapsed() < Duration::from_secs(20));
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn a_huge_content_type_costs_nothing() {
     let quick = StampOptions { retry: RetryPolicy::NEVER, ..options() };
     let (report, _) = after([good_as("200 OK", long(1 << 20))], quick);
     assert!(matches!(exchange(&report), ExchangeError::Connection { .. }));
-    assert!(begun.elapsed() < Duration::from_secs(4));
+    assert!(begun.elapsed() < Duration::from_secs(30));
     let wrong = format!("Content-Type: {}", "a".repeat(200_000));
     let (report, _) = after([good_as("200 OK", wrong)], options());
     assert!(error(&report).to_string().len() < 1000);
@@ -185,15 +185,16 @@ fn whoever_is_slow_or_silent_is_given_up_in_time() {
         let begun = Instant::now();
         let (report, asked) = after([step], short());
         assert!(matches!(exchange(&report), ExchangeError::Timeout { .. }));
-        assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
         assert_eq!((asked, error(&report).code()), (3, "CLIENT.TIMEOUT"));
     }
     // The time for everything ends an attempt that would have more of its own.
-    let deadline = Duration::from_millis(400);
+    let (deadline, minute) = (Duration::from_millis(400), Duration::from_mins(1));
     let begun = Instant::now();
     let busy = fixed("503 Busy", "X-A: b", "busy");
-    let (report, _) = after([busy, hang()], StampOptions { deadline, ..options() });
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    let (report, _) =
+        after([busy, hang()], StampOptions { timeout: minute, deadline, ..options() });
+    assert!(begun.elapsed() < minute / 2, "{:?}", begun.elapsed());
     let StampError::Deadline { last: Some(last), .. } = error(&report) else { panic!() };
     assert!(last.to_string().starts_with("HTTP 503"), "{last}");
     // A slow error page doesn't hide the error.

@@ -69,7 +69,7 @@ async fn waiting_ends_with_its_time_and_the_state_reached() {
         assert_eq!(world.post(&format!("/v1/entries?{query}"), text(2)).await.status, 200);
         assert_eq!(world.get(&format!("/v1/receipts/0?{query}")).await.status, 200);
     }
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn too_many_waiting_are_answered_at_once() {
     let world = World::with(|config, _| config.http.max_waiting = 0).await;
     let started = Instant::now();
     assert_eq!(world.post("/v1/entries?wait=anchored&timeout=60", text(1)).await.status, 200);
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[tokio::test]

@@ -231,7 +231,34 @@ impl SignedCheckpoint {
         self.verify_with_origin(log_key, &self.checkpoint.origin)
     }
 
-    /// The same for a log whose key is called otherwise than its origin, which the caller names.
+    /// Verifies the signatures of a log that has, or had, several keys: as while it changes one for another.
+    ///
+    /// Keys of other names are passed over. There is a line by one of the others, and every line by one of
+    /// them holds; the first of `log_keys` that signed is the one that the result names.
+    pub fn verify_any(
+        &self,
+        log_keys: &[VerifierKey],
+    ) -> Result<VerifiedCheckpoint, CheckpointError> {
+        let named: Vec<_> = log_keys
+            .iter()
+            .filter(|key| key.name().as_str() == self.checkpoint.origin.as_str())
+            .cloned()
+            .collect();
+        if let (true, Some(key)) = (named.is_empty(), log_keys.first()) {
+            check_origin(&self.checkpoint.origin, key)?;
+        }
+        if named.iter().any(|key| key.algorithm() != SignatureAlgorithm::Ed25519) {
+            return Err(CheckpointError::KeyAlgorithm);
+        }
+        let note = self.note.verify(&named)?;
+        let log_key = named.into_iter().find(|key| note.is_signed_by(key));
+        // Verification saw a line of one of them.
+        let log_key = log_key.ok_or(NoteError::UnknownKeys { near: None })?;
+        Ok(VerifiedCheckpoint { signed: self.clone(), log_key })
+    }
+
+    /// As [`verify`](Self::verify), for a log whose key is called otherwise than its origin, which the
+    /// caller names.
     pub fn verify_with_origin(
         &self,
         log_key: &VerifierKey,

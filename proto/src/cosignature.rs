@@ -1,6 +1,7 @@
 //! C2SP cosignatures: a witness' statement that it has seen a checkpoint, and when.
 //!
-//! What it is: type 0x04 of [c2sp.org/tlog-cosignature], "cosignature/v1". What a witness states is that the
+//! What it is: type 0x04 of [c2sp.org/tlog-cosignature], "cosignature/v1" (and type 0x06 in builds with the
+//! feature `ml-dsa`). What a witness states is that the
 //! checkpoint is the largest of its log that it has seen by then, and consistent with all before. What it is
 //! not: nothing here keeps that promise (a witness does), and no clock says whether a time is plausible.
 //!
@@ -13,6 +14,9 @@
 //! ```
 //!
 //! [c2sp.org/tlog-cosignature]: https://c2sp.org/tlog-cosignature
+
+#[cfg(feature = "ml-dsa")]
+pub mod ml_dsa;
 
 use core::fmt;
 use core::str::FromStr;
@@ -105,10 +109,15 @@ impl FromStr for CosignerKey {
 /// The witness key of type 0x04 that has the name and the public key of `key`, hence another key ID.
 ///
 /// Some witnesses publish their key as type 0x01 and cosign with type 0x04. Taking one for the other is the
-/// caller's decision, made by calling this; a key of type 0x04 comes back as it is.
+/// caller's decision, made by calling this; a key of another type comes back as it is.
 #[must_use]
 pub fn cosigner_from_note_key(key: &VerifierKey) -> VerifierKey {
-    VerifierKey::new(key.name().clone(), SignatureAlgorithm::CosignatureV1, *key.public_key())
+    match key.public_key().ed25519() {
+        Some(public_key) => {
+            VerifierKey::new(key.name().clone(), SignatureAlgorithm::CosignatureV1, *public_key)
+        }
+        None => key.clone(),
+    }
 }
 
 /// Verifies that `line` is a cosignature by `key` over the checkpoint with this text, and gives the time it
@@ -122,7 +131,7 @@ pub fn verify(
     line: &NoteSignature,
 ) -> Result<u64, CosignatureError> {
     Checkpoint::parse(checkpoint_text)?;
-    if key.algorithm() != SignatureAlgorithm::CosignatureV1 {
+    if key.algorithm() == SignatureAlgorithm::Ed25519 {
         return Err(CosignatureError::KeyAlgorithm);
     }
     if line.name() != key.name() || line.key_id() != key.key_id() {
@@ -133,6 +142,10 @@ pub fn verify(
 
 /// Checks the bytes that follow the key ID in a line of `key`.
 pub(crate) fn check(key: &VerifierKey, text: &str, bytes: &[u8]) -> Result<u64, SignatureFault> {
+    #[cfg(feature = "ml-dsa")]
+    if key.algorithm() == SignatureAlgorithm::MlDsa44 {
+        return ml_dsa::check(key, text, bytes);
+    }
     let length = SignatureFault::Length { expected: BLOB_BYTES, actual: bytes.len() };
     let (time, signature) = bytes.split_first_chunk().ok_or(length)?;
     let signature = signature.try_into().map_err(|_| length)?;
@@ -151,9 +164,17 @@ pub enum CosignatureError {
     /// What is cosigned is not a checkpoint.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The key is not of type 0x04.
-    #[error("a witness' key is of type 0x04")]
+    /// The key is not of a type that cosigns.
+    #[error("a witness' key is of type 0x04 or 0x06")]
     KeyAlgorithm,
+    /// A checkpoint with extension lines, which this type of cosignature doesn't cover.
+    #[cfg(feature = "ml-dsa")]
+    #[error("a cosignature of type 0x06 doesn't cover extension lines")]
+    Extensions,
+    /// The algorithm found no signature.
+    #[cfg(feature = "ml-dsa")]
+    #[error("the signature could not be made")]
+    Signing,
     /// The line is by another key.
     #[error("the line is by another key")]
     OtherKey,
@@ -169,6 +190,10 @@ impl CosignatureError {
         match self {
             Self::Checkpoint(error) => error.code(),
             Self::KeyAlgorithm => "COSIG.KEY_ALGORITHM",
+            #[cfg(feature = "ml-dsa")]
+            Self::Extensions => "COSIG.EXTENSIONS",
+            #[cfg(feature = "ml-dsa")]
+            Self::Signing => "COSIG.SIGNING",
             Self::OtherKey => "COSIG.OTHER_KEY",
             Self::Signature(SignatureFault::Timestamp { .. }) => "COSIG.TIMESTAMP",
             Self::Signature(SignatureFault::Length { .. }) => "COSIG.LENGTH",
@@ -206,8 +231,7 @@ mod tests {
         // Against the primitive itself, with the message spelled out.
         let message = "cosignature/v1\ntime 1679315147\n\
             log.example\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n";
-        let key =
-            VerifyingKey::from_bytes(witness().verifier_key().public_key().as_bytes()).unwrap();
+        let key = VerifyingKey::try_from(witness().verifier_key().public_key().as_bytes()).unwrap();
         let signature = Signature::from_slice(&line.bytes()[8..]).unwrap();
         key.verify_strict(message.as_bytes(), &signature).unwrap();
     }

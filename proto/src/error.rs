@@ -1,5 +1,6 @@
 //! One error for callers who pass several formats on: each format keeps its own enum beneath it.
 
+use crate::audit::AuditError;
 use crate::checkpoint::CheckpointError;
 use crate::cosignature::CosignatureError;
 use crate::encoding::EncodingError;
@@ -13,11 +14,15 @@ use crate::tile::TileError;
 use crate::timestamp::TimestampError;
 use crate::tlog_policy::PolicyError;
 use crate::tlog_proof::TlogProofError;
+use crate::tlog_witness::TlogWitnessError;
 
 /// Any refusal of this crate, by the format that refused.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// An audit of a log.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
     /// A C2SP checkpoint.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
@@ -57,6 +62,9 @@ pub enum Error {
     /// A C2SP tlog-proof.
     #[error(transparent)]
     TlogProof(#[from] TlogProofError),
+    /// A request to a C2SP tlog-witness, or an answer of one.
+    #[error(transparent)]
+    TlogWitness(#[from] TlogWitnessError),
 }
 
 impl Error {
@@ -64,6 +72,7 @@ impl Error {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
+            Self::Audit(error) => error.code(),
             Self::Checkpoint(error) => error.code(),
             Self::Cosignature(error) => error.code(),
             Self::Encoding(error) => error.code(),
@@ -77,6 +86,7 @@ impl Error {
             Self::Tile(error) => error.code(),
             Self::Timestamp(error) => error.code(),
             Self::TlogProof(error) => error.code(),
+            Self::TlogWitness(error) => error.code(),
         }
     }
 }

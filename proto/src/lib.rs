@@ -6,13 +6,14 @@
 //! Next along the way of the data: `anchorlog-verifier` judges with these types, `anchorlog-client`
 //! carries them about, `anchorlog-server` makes the log out of them.
 
+pub mod audit;
 pub mod checkpoint;
 pub mod cosignature;
 pub mod digest;
 pub mod encoding;
 mod error;
 pub mod gad;
-
+pub mod jp;
 pub mod json;
 pub mod merkle;
 pub mod note;
@@ -23,6 +24,7 @@ pub mod tile;
 pub mod timestamp;
 pub mod tlog_policy;
 pub mod tlog_proof;
+pub mod tlog_witness;
 
 pub use digest::Digest;
 pub use error::Error;

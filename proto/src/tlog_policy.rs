@@ -100,6 +100,26 @@ impl TlogPolicy {
         self.check(signed)?.require_quorum()
     }
 
+    /// Whether the witnesses for which `has_cosigned` holds, by their position in
+    /// [`TlogPolicy::witnesses`], are enough. Always, where none are demanded.
+    ///
+    /// For whoever has verified cosignatures before and only counts them; a checkpoint is judged by
+    /// [`TlogPolicy::check`].
+    pub fn is_quorum(&self, has_cosigned: impl Fn(usize) -> bool) -> bool {
+        let Quorum::Of(quorum) = self.quorum else { return true };
+        // Members are defined before their groups.
+        let mut groups: Vec<bool> = Vec::with_capacity(self.groups.len());
+        let has = |groups: &[bool], member| match member {
+            Member::Witness(index) => has_cosigned(index),
+            Member::Group(index) => groups.get(index).copied().unwrap_or_default(),
+        };
+        for group in &self.groups {
+            let members = group.members.iter().filter(|&&member| has(&groups, member)).count();
+            groups.push(members >= group.threshold);
+        }
+        has(&groups, quorum)
+    }
+
     fn check_log(
         &self,
         signed: &SignedCheckpoint,
@@ -212,7 +232,7 @@ impl PolicyWitness {
         &self.name
     }
 
-    /// The witness' key, always of type 0x04.
+    /// The witness' key, of type 0x04 (or 0x06, in builds that know it).
     #[must_use]
     pub const fn key(&self) -> &VerifierKey {
         &self.key

@@ -291,6 +291,34 @@ fn a_witness_key_is_no_log_key() {
 }
 
 #[test]
+fn any_key_of_a_log_verifies_and_a_failing_one_refuses() {
+    let other = NoteSigner::from_seed(log_key().name().clone(), [77; 32]);
+    let (old, new) = (log_key(), other.verifier_key().clone());
+    let text = checkpoint().to_text();
+    let both = SignedCheckpoint::sign(&checkpoint(), &log()).unwrap();
+    let both = both.with_signature(other.sign(&text)).unwrap();
+    let by =
+        |keys: &[VerifierKey]| both.verify_any(keys).map(|verified| verified.log_key().clone());
+    assert_eq!(by(std::slice::from_ref(&old)), Ok(old.clone()));
+    assert_eq!(by(&[new.clone(), old.clone()]), Ok(new.clone()));
+    // Keys of other names are somebody else's, whatever they are.
+    let stranger = NoteSigner::from_seed(KeyName::new("other").unwrap(), [1; 32]);
+    let stranger = stranger.verifier_key().clone();
+    assert_eq!(by(&[stranger.clone(), old.clone()]), Ok(old.clone()));
+    assert_eq!(by(&[stranger]).unwrap_err().code(), "CKPT.ORIGIN_MISMATCH");
+    assert_eq!(by(&[]).unwrap_err().code(), "NOTE.UNKNOWN_KEYS");
+    let unknown = NoteSigner::from_seed(log_key().name().clone(), [78; 32]);
+    let unknown = unknown.verifier_key().clone();
+    assert_eq!(by(&[unknown]).unwrap_err().code(), "NOTE.UNKNOWN_KEYS");
+    let cosigner = crate::cosignature::cosigner_from_note_key(&old);
+    assert_eq!(by(&[old.clone(), cosigner]), Err(CheckpointError::KeyAlgorithm));
+    // A line of one of them that fails is never outvoted.
+    let forged = SignedCheckpoint::sign(&checkpoint(), &log()).unwrap();
+    let forged = forged.with_signature(other.sign("other\n")).unwrap();
+    assert_eq!(forged.verify_any(&[old, new]).unwrap_err().code(), "NOTE.BAD_SIGNATURE");
+}
+
+#[test]
 fn stamped_bytes_are_the_logs_line_alone() {
     let signed = SignedCheckpoint::sign(&checkpoint(), &log()).unwrap();
     let alone = signed.to_bytes();

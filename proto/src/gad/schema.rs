@@ -8,6 +8,7 @@
 //! and keys that are keys. So every document that is read without a defect fits its schema, and one that
 //! fits may still be refused.
 
+mod audit;
 mod core;
 mod entry;
 mod envelope;
@@ -38,6 +39,7 @@ impl Schema {
     pub const ALL: &'static [Self] = &[
         Self { name: "anchor-file", form: envelope::anchor_file },
         Self { name: "attestation", form: envelope::attestation },
+        Self { name: "audit", form: audit::audit },
         Self { name: "claims", form: core::claims },
         Self { name: "core-manifest", form: core::core_manifest },
         Self { name: "envelope-manifest", form: envelope::envelope_manifest },

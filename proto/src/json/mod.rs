@@ -21,7 +21,7 @@ mod error;
 mod fields;
 mod limits;
 mod reader;
-mod scan;
+pub(crate) mod scan;
 mod time;
 mod value;
 mod writer;

@@ -3,7 +3,7 @@
 /// The number of leading bytes that are neither a control character, nor `"`, nor `\`.
 ///
 /// Reader and writer share it: exactly these bytes end the verbatim part of a JSON string.
-pub(super) fn plain_prefix(bytes: &[u8]) -> usize {
+pub(crate) fn plain_prefix(bytes: &[u8]) -> usize {
     let (chunks, rest) = bytes.as_chunks::<8>();
     let mut length = 0;
     for chunk in chunks {

@@ -203,7 +203,7 @@ pub enum KeyError {
         type_byte: u8,
     },
     /// Not as many bytes as a key has.
-    #[error("{bytes} bytes where a type and an Ed25519 key have 33")]
+    #[error("{bytes} bytes are not a type and a key of that type (33 for Ed25519)")]
     Length {
         /// Bytes given, with the type byte.
         bytes: usize,

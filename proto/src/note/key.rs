@@ -5,6 +5,8 @@ use core::str::FromStr;
 
 use super::error::{KeyError, SignatureFault};
 use crate::cosignature;
+#[cfg(feature = "ml-dsa")]
+use crate::cosignature::ml_dsa::MlDsaPublicKey;
 use crate::digest::Digest;
 use crate::encoding;
 use crate::signed_object::{self, PublicKey, Signature};
@@ -24,7 +26,7 @@ pub(super) const MAX_KEY_TEXT_BYTES: usize = 4096;
 /// Not empty, at most [`MAX_KEY_NAME_BYTES`], without Unicode white space, control characters below
 /// U+0020 and `+`.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct KeyName(String);
+pub struct KeyName(Box<str>);
 
 impl KeyName {
     /// Takes `name` if it is a key name, and is [`KeyError::Name`] if it is not.
@@ -33,7 +35,7 @@ impl KeyName {
         if name.is_empty() || name.len() > MAX_KEY_NAME_BYTES || name.contains(forbidden) {
             return Err(KeyError::Name);
         }
-        Ok(Self(name.to_owned()))
+        Ok(Self(name.into()))
     }
 
     /// The name as text.
@@ -77,9 +79,8 @@ impl KeyId {
     }
 
     /// SHA-256(name, newline, type, public key), cut to four bytes.
-    fn compute(name: &KeyName, algorithm: SignatureAlgorithm, key: &PublicKey) -> Self {
-        let parts: [&[u8]; 4] =
-            [name.0.as_bytes(), b"\n", &[algorithm.type_byte()], key.as_bytes()];
+    fn compute(name: &KeyName, algorithm: SignatureAlgorithm, key: &[u8]) -> Self {
+        let parts: [&[u8]; 4] = [name.0.as_bytes(), b"\n", &[algorithm.type_byte()], key];
         let [a, b, c, d, ..] = *Digest::of_parts(&parts).as_bytes();
         Self([a, b, c, d])
     }
@@ -113,6 +114,10 @@ pub enum SignatureAlgorithm {
     Ed25519,
     /// Type 0x04: Ed25519 over a timestamp and the text, a witness' cosignature ([`crate::cosignature`]).
     CosignatureV1,
+    /// Type 0x06: ML-DSA-44 over a timestamp and the head of the tree, a cosignature of a newer kind
+    /// ([`crate::cosignature::ml_dsa`]).
+    #[cfg(feature = "ml-dsa")]
+    MlDsa44,
 }
 
 impl SignatureAlgorithm {
@@ -122,6 +127,8 @@ impl SignatureAlgorithm {
         match self {
             Self::Ed25519 => 0x01,
             Self::CosignatureV1 => 0x04,
+            #[cfg(feature = "ml-dsa")]
+            Self::MlDsa44 => 0x06,
         }
     }
 
@@ -129,14 +136,49 @@ impl SignatureAlgorithm {
         match type_byte {
             0x01 => Ok(Self::Ed25519),
             0x04 => Ok(Self::CosignatureV1),
+            #[cfg(feature = "ml-dsa")]
+            0x06 => Ok(Self::MlDsa44),
             _ => Err(KeyError::Algorithm { type_byte }),
+        }
+    }
+}
+
+/// The public half of a key, without a name or a use: what decides whether two keys are the same party's.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum NotePublicKey {
+    /// Ed25519, of the types 0x01 and 0x04.
+    Ed25519(PublicKey),
+    /// ML-DSA-44, of type 0x06.
+    #[cfg(feature = "ml-dsa")]
+    MlDsa44(MlDsaPublicKey),
+}
+
+impl NotePublicKey {
+    /// The encoded key.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Ed25519(key) => key.as_bytes(),
+            #[cfg(feature = "ml-dsa")]
+            Self::MlDsa44(key) => key.as_bytes(),
+        }
+    }
+
+    /// The key, if it is one of Ed25519.
+    #[must_use]
+    pub const fn ed25519(&self) -> Option<&PublicKey> {
+        match self {
+            Self::Ed25519(key) => Some(key),
+            #[cfg(feature = "ml-dsa")]
+            Self::MlDsa44(_) => None,
         }
     }
 }
 
 /// A public key with the name and the signature type it is used under.
 ///
-/// Text form is the `vkey` of C2SP signed-note: `name+keyid+base64(type ‖ key)`. The key is a canonical
+/// Text form is the `vkey` of C2SP signed-note: `name+keyid+base64(type ‖ key)`. An Ed25519 key is a canonical
 /// encoding and not of small order, and the key ID is always the recomputed one. Equality of two keys says
 /// nothing about equality of their owners: compare [`VerifierKey::public_key`] for that.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -144,14 +186,26 @@ pub struct VerifierKey {
     name: KeyName,
     key_id: KeyId,
     algorithm: SignatureAlgorithm,
-    public_key: PublicKey,
+    public_key: NotePublicKey,
 }
 
 impl VerifierKey {
-    /// The key under which `name` signs in the manner of `algorithm`.
+    /// The key under which `name` signs in the manner of `algorithm`, which is one of Ed25519. (Under another,
+    /// no line verifies.)
     #[must_use]
     pub fn new(name: KeyName, algorithm: SignatureAlgorithm, public_key: PublicKey) -> Self {
-        let key_id = KeyId::compute(&name, algorithm, &public_key);
+        Self::of(name, algorithm, NotePublicKey::Ed25519(public_key))
+    }
+
+    /// The key of type 0x06 under which `name` cosigns.
+    #[cfg(feature = "ml-dsa")]
+    #[must_use]
+    pub fn ml_dsa_44(name: KeyName, public_key: MlDsaPublicKey) -> Self {
+        Self::of(name, SignatureAlgorithm::MlDsa44, NotePublicKey::MlDsa44(public_key))
+    }
+
+    fn of(name: KeyName, algorithm: SignatureAlgorithm, public_key: NotePublicKey) -> Self {
+        let key_id = KeyId::compute(&name, algorithm, public_key.as_bytes());
         Self { name, key_id, algorithm, public_key }
     }
 
@@ -175,7 +229,7 @@ impl VerifierKey {
 
     /// The public key: what decides whether two keys are the same party's.
     #[must_use]
-    pub const fn public_key(&self) -> &PublicKey {
+    pub const fn public_key(&self) -> &NotePublicKey {
         &self.public_key
     }
 
@@ -189,6 +243,8 @@ impl VerifierKey {
                 self.check_ed25519(text.as_bytes(), signature).map(|()| None)
             }
             SignatureAlgorithm::CosignatureV1 => cosignature::check(self, text, bytes).map(Some),
+            #[cfg(feature = "ml-dsa")]
+            SignatureAlgorithm::MlDsa44 => cosignature::check(self, text, bytes).map(Some),
         }
     }
 
@@ -198,8 +254,8 @@ impl VerifierKey {
         message: &[u8],
         signature: &[u8; ED25519_BYTES],
     ) -> Result<(), SignatureFault> {
-        self.public_key
-            .verify(message, &Signature::from_bytes(*signature))
+        let key = self.public_key.ed25519().ok_or(SignatureFault::Mismatch)?;
+        key.verify(message, &Signature::from_bytes(*signature))
             .map_err(|_| SignatureFault::Mismatch)
     }
 }
@@ -228,12 +284,7 @@ impl FromStr for VerifierKey {
         let name = KeyName::new(name)?;
         let declared: KeyId = key_id.parse()?;
         let key = encoding::base64_decode(key).map_err(|_| KeyError::Base64)?;
-        let (algorithm, key) = split_typed_key(&key)?;
-        let public_key = PublicKey::from_bytes(key).map_err(|error| match error {
-            signed_object::KeyError::SmallOrder => KeyError::Weak,
-            _ => KeyError::NonCanonical,
-        })?;
-        let key = Self::new(name, algorithm, public_key);
+        let key = Self::of_typed(name, &key)?;
         if key.key_id != declared {
             return Err(KeyError::KeyIdMismatch { declared, actual: key.key_id });
         }
@@ -241,7 +292,27 @@ impl FromStr for VerifierKey {
     }
 }
 
-/// Takes apart `type ‖ 32 bytes`, the inside of both key forms.
+impl VerifierKey {
+    /// The key that is `type ‖ key` in its text form.
+    fn of_typed(name: KeyName, bytes: &[u8]) -> Result<Self, KeyError> {
+        #[cfg(feature = "ml-dsa")]
+        if let Some((&type_byte, key)) = bytes.split_first()
+            && type_byte == SignatureAlgorithm::MlDsa44.type_byte()
+        {
+            let key = MlDsaPublicKey::from_bytes(key);
+            let key = key.ok_or(KeyError::Length { bytes: bytes.len() })?;
+            return Ok(Self::ml_dsa_44(name, key));
+        }
+        let (algorithm, key) = split_typed_key(bytes)?;
+        let public_key = PublicKey::from_bytes(key).map_err(|error| match error {
+            signed_object::KeyError::SmallOrder => KeyError::Weak,
+            _ => KeyError::NonCanonical,
+        })?;
+        Ok(Self::new(name, algorithm, public_key))
+    }
+}
+
+/// Takes apart `type ‖ 32 bytes`, the inside of both key forms: an Ed25519 key, or any seed.
 pub(super) fn split_typed_key(bytes: &[u8]) -> Result<(SignatureAlgorithm, &[u8; 32]), KeyError> {
     let length = KeyError::Length { bytes: bytes.len() };
     let Some((&type_byte, key)) = bytes.split_first() else {
@@ -307,8 +378,15 @@ mod tests {
             (vkey(&[1; 32]), KeyError::Length { bytes: 32 }),
             (vkey(&[1; 34]), KeyError::Length { bytes: 34 }),
             (vkey(&[2; 33]), KeyError::Algorithm { type_byte: 2 }),
+            (vkey(&[5; 1313]), KeyError::Algorithm { type_byte: 5 }),
+            #[cfg(not(feature = "ml-dsa"))]
             (vkey(&[6; 1313]), KeyError::Algorithm { type_byte: 6 }),
+            #[cfg(not(feature = "ml-dsa"))]
             (vkey(&[6; 33]), KeyError::Algorithm { type_byte: 6 }),
+            #[cfg(feature = "ml-dsa")]
+            (vkey(&[6; 1312]), KeyError::Length { bytes: 1312 }),
+            #[cfg(feature = "ml-dsa")]
+            (vkey(&[6; 33]), KeyError::Length { bytes: 33 }),
         ] {
             assert_eq!(text.parse::<VerifierKey>(), Err(error), "{text}");
         }

@@ -26,9 +26,11 @@ mod signer;
 
 pub use error::{KeyError, NearMiss, NoteError, SignatureFault, SignatureLineError};
 pub(crate) use key::ED25519_BYTES;
-pub use key::{KeyId, KeyName, MAX_KEY_NAME_BYTES, SignatureAlgorithm, VerifierKey};
+pub use key::{KeyId, KeyName, MAX_KEY_NAME_BYTES, NotePublicKey, SignatureAlgorithm, VerifierKey};
 pub use signature::NoteSignature;
 pub use signer::NoteSigner;
+#[cfg(feature = "ml-dsa")]
+pub(crate) use signer::{SigningKeyText, split_skey};
 
 /// The longest note, in bytes.
 pub const MAX_NOTE_BYTES: usize = 1 << 20;

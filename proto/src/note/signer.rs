@@ -89,19 +89,7 @@ impl FromStr for NoteSigner {
     type Err = KeyError;
 
     fn from_str(text: &str) -> Result<Self, KeyError> {
-        if text.len() > MAX_KEY_TEXT_BYTES {
-            return Err(KeyError::Syntax);
-        }
-        let rest = text.strip_prefix(PREFIX).ok_or(KeyError::Syntax)?;
-        let mut parts = rest.splitn(3, '+');
-        let (Some(name), Some(key_id), Some(seed)) = (parts.next(), parts.next(), parts.next())
-        else {
-            return Err(KeyError::Syntax);
-        };
-        let name = KeyName::new(name)?;
-        let declared: KeyId = key_id.parse()?;
-        let seed = Zeroizing::new(encoding::base64_decode(seed).map_err(|_| KeyError::Base64)?);
-        let (algorithm, seed) = split_typed_key(&seed)?;
+        let SigningKeyText { name, declared, algorithm, seed } = split_skey(text)?;
         if algorithm != SignatureAlgorithm::Ed25519 {
             return Err(KeyError::Algorithm { type_byte: algorithm.type_byte() });
         }
@@ -112,6 +100,32 @@ impl FromStr for NoteSigner {
         }
         Ok(signer)
     }
+}
+
+/// What the text form of a signing key says.
+pub(crate) struct SigningKeyText {
+    pub(crate) name: KeyName,
+    /// The ID it says it has.
+    pub(crate) declared: KeyId,
+    pub(crate) algorithm: SignatureAlgorithm,
+    pub(crate) seed: Zeroizing<[u8; 32]>,
+}
+
+/// Takes apart the text form of a signing key of any type.
+pub(crate) fn split_skey(text: &str) -> Result<SigningKeyText, KeyError> {
+    if text.len() > MAX_KEY_TEXT_BYTES {
+        return Err(KeyError::Syntax);
+    }
+    let rest = text.strip_prefix(PREFIX).ok_or(KeyError::Syntax)?;
+    let mut parts = rest.splitn(3, '+');
+    let (Some(name), Some(key_id), Some(seed)) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(KeyError::Syntax);
+    };
+    let name = KeyName::new(name)?;
+    let declared: KeyId = key_id.parse()?;
+    let seed = Zeroizing::new(encoding::base64_decode(seed).map_err(|_| KeyError::Base64)?);
+    let (algorithm, seed) = split_typed_key(&seed)?;
+    Ok(SigningKeyText { name, declared, algorithm, seed: Zeroizing::new(*seed) })
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What the log has done for an entry so far. Each state includes the ones before it.
+/// What the log has done for an entry so far: the furthest it has come. `anchored` includes `witnessed` where
+/// the checkpoint carries the cosignatures; a log without witnesses has none, and one whose witnesses are
+/// late is stamped all the same. Who needs both asks a policy for both.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum ReceiptState {
     /// The entry is in the tree of a signed, published checkpoint.

@@ -9,8 +9,7 @@ use super::{
 };
 use crate::checkpoint::parse_decimal;
 use crate::cosignature::cosigner_from_note_key;
-use crate::note::{KeyError, KeyId, KeyName, SignatureAlgorithm, VerifierKey};
-use crate::signed_object::PublicKey;
+use crate::note::{KeyError, KeyId, KeyName, NotePublicKey, SignatureAlgorithm, VerifierKey};
 
 /// The name that stands for no quorum at all.
 const NONE: &[u8] = b"none";
@@ -159,7 +158,7 @@ impl Builder {
 /// The keys of all logs or of all witnesses.
 #[derive(Default)]
 struct SeenKeys {
-    public_keys: HashSet<PublicKey>,
+    public_keys: HashSet<NotePublicKey>,
     identities: HashSet<(KeyName, KeyId)>,
 }
 
@@ -170,7 +169,7 @@ impl SeenKeys {
         key: &VerifierKey,
         duplicate: PolicyLineError,
     ) -> Result<(), PolicyLineError> {
-        if !self.public_keys.insert(*key.public_key()) {
+        if !self.public_keys.insert(key.public_key().clone()) {
             return Err(duplicate);
         }
         if !self.identities.insert((key.name().clone(), key.key_id())) {

@@ -104,7 +104,7 @@ fn every_rule_has_its_refusal_and_its_line() {
     let witness_key = witness(1).verifier_key().to_string();
     let renamed = |key: &VerifierKey, algorithm| {
         let name = KeyName::new("other.example").unwrap();
-        VerifierKey::new(name, algorithm, *key.public_key()).to_string()
+        VerifierKey::new(name, algorithm, *key.public_key().ed25519().unwrap()).to_string()
     };
     let same_log = renamed(log(1).verifier_key(), SignatureAlgorithm::Ed25519);
     let same_witness = renamed(witness(1).verifier_key(), SignatureAlgorithm::CosignatureV1);

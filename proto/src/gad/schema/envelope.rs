@@ -92,14 +92,18 @@ pub(super) fn anchor_file() -> Part {
 }
 
 fn statement() -> Closed {
-    let trail = format!("^[a-z0-9][a-z0-9:._-]{{0,{}}}$", Trail::MAX_BYTES.saturating_sub(1));
     let kinds: Vec<_> = StatementKind::ALL.iter().map(|kind| kind.as_str()).collect();
     Closed::new()
         .with("schema", constant(STATEMENT_SCHEMA))
         .with("kind", words(&kinds))
         .with("digest", digest())
-        .may("trail", pattern(trail))
+        .may("trail", trail())
         .may("sequence", seq())
+}
+
+/// The name of a trail.
+pub(super) fn trail() -> Part {
+    pattern(format!("^[a-z0-9][a-z0-9:._-]{{0,{}}}$", Trail::MAX_BYTES.saturating_sub(1)))
 }
 
 /// A statement has a sequence within a trail only.

@@ -1,5 +1,6 @@
 //! A document of every form, and what it takes for one to be read with nothing to refuse.
 
+use crate::audit::{Audit, AuditBody, AuditCode, AuditFinding, AuditedEntry, Start, Subject};
 use crate::checkpoint::{Checkpoint, SignedCheckpoint};
 use crate::digest::Digest;
 use crate::encoding::base64_encode;
@@ -43,6 +44,7 @@ pub(super) fn samples() -> Vec<Sample> {
         ("trust-policy", text(POLICY)),
         ("anchor-file", anchor_file(text(STATEMENT))),
         ("anchor-file", anchor_file(signed_statement())),
+        ("audit", audit()),
     ];
     for replay in [
         r#""replay":{"rule":"required_for_all"}"#,
@@ -99,6 +101,7 @@ pub(super) fn accepts(name: &str, value: &Value<'_>) -> bool {
         "known-checkpoints" => KnownCheckpoints::read(value, defects).is_some(),
         "trust-policy" => Policy::read(value, defects).is_some(),
         "anchor-file" => TlogAnchor::parse(&canonical(value)).is_ok(),
+        "audit" => Audit::parse(&canonical(value)).is_ok(),
         "witness-entry" => match Entry::read(value, limits, defects) {
             EntryReading::Entry(entry) => {
                 entry.signed.is_none_or(|signed| signed.type_agrees)
@@ -196,6 +199,29 @@ fn anchor_file(statement: Value<'static>) -> Value<'static> {
         ("timestamps", Value::Array(vec![base64_encode(b"token").into()])),
         ("type", "tlog".into()),
     ]))
+}
+
+/// One entry with every member, and one finding about it.
+fn audit() -> Value<'static> {
+    let signer = NoteSigner::from_seed("log.example".parse().unwrap(), [1; 32]);
+    let size = TreeSize::new(8).unwrap();
+    let checkpoint = Checkpoint::new("log.example".parse().unwrap(), size, Digest::of(b"root"));
+    let statement = signed_statement();
+    let entry = crate::statement::LogEntry::from_value(&statement, "").unwrap();
+    let body = AuditBody {
+        log_key: signer.verifier_key().clone(),
+        checkpoint: SignedCheckpoint::sign(&checkpoint, &signer).unwrap(),
+        from: Start { size: TreeSize::new(1).unwrap(), root: Digest::of(b"older root") },
+        subject: Subject::Trail("t".parse().unwrap()),
+        entries: vec![AuditedEntry::of(5, &entry)],
+        entries_omitted: 0,
+        findings: vec![AuditFinding { code: AuditCode::SecondCoreRoot, indexes: vec![5, 6] }],
+        findings_omitted: 0,
+        time: 1_784_541_600,
+    };
+    let bytes = body.sign(&key()).unwrap();
+    let limits = crate::json::ReadLimits::DEFAULT;
+    crate::json::parse(&bytes, &limits).unwrap().into_owned()
 }
 
 const PLAN: &str = r#"{"D":[["n1","n2"]],"N":[

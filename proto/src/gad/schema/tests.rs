@@ -127,6 +127,16 @@ fn apply(value: &Value<'static>, path: &[String], to: Option<Value<'static>>) ->
 const BEYOND: &[(&str, &str)] = &[
     // A proof is a text with a grammar of its own.
     ("anchor-file", "/proof"),
+    // The checkpoint is a note signed by the key, over a tree that the start and the entries lie in; entries
+    // are about the subject; nothing is omitted from a list that has room.
+    ("audit", "/body/checkpoint"),
+    ("audit", "/body/entries/0/trail"),
+    ("audit", "/body/entries_omitted"),
+    ("audit", "/body/findings_omitted"),
+    ("audit", "/body/from/size"),
+    ("audit", "/body/log_key"),
+    ("audit", "/body/origin"),
+    ("audit", "/body/subject/value"),
     // Edges name nodes.
     ("plan", "/N/0/node"),
     ("plan", "/N/1/node"),

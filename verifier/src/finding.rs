@@ -52,10 +52,12 @@ pub struct Place {
     /// The role of the input: `receipt`, `policy`, `new checkpoint`; not a file name, so that
     /// reports about equal bytes are equal.
     pub input: Option<&'static str>,
+    /// Which of several inputs of that role, counted from 1; `None` where there is only one.
+    pub number: Option<u32>,
     /// RFC 6901 pointer into the input, where it is JSON and the place is inside it.
     pub pointer: Option<Box<str>>,
     /// Byte offset into the input, where it could not be read on.
-    pub offset: Option<u64>,
+    pub offset: Option<u32>,
 }
 
 /// One thing found by one check.
@@ -107,7 +109,7 @@ impl Finding {
     #[must_use]
     pub fn of_json(error: &JsonError) -> Self {
         let mut finding = Self::of_format(error.code.as_str(), error);
-        finding.place.offset = error.offset.and_then(|offset| u64::try_from(offset).ok());
+        finding.place.offset = error.offset.and_then(|offset| u32::try_from(offset).ok());
         finding.place.pointer = (!error.pointer.is_empty()).then(|| error.pointer.as_str().into());
         finding
     }
@@ -116,6 +118,13 @@ impl Finding {
     #[must_use]
     pub fn in_input(mut self, input: &'static str) -> Self {
         self.place.input = Some(input);
+        self
+    }
+
+    /// The same finding, about the input of this number among those of its role.
+    #[must_use]
+    pub const fn numbered(mut self, number: u32) -> Self {
+        self.place.number = Some(number);
         self
     }
 

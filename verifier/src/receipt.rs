@@ -8,9 +8,11 @@
 mod read;
 mod steps;
 mod time;
+mod views;
 
 pub use read::{ReadFailure, read_receipt};
 pub use time::TimePolicy;
+pub use views::{KNOWN, compare_views};
 
 use core::fmt;
 
@@ -72,8 +74,8 @@ pub fn verify_receipt(
     examine_receipt(receipt, policy, expect).into_verified()
 }
 
-/// The same, and its time stamps under `time`: each token has to be over the checkpoint with its
-/// log's signature line and no other. A token that doesn't hold counts for nothing and spoils nothing
+/// The same, and its time stamps under `time`: each token has to be over the checkpoint with a
+/// signature line of its log and no other. A token that doesn't hold counts for nothing and spoils nothing
 /// (`TSA.NOT_COUNTED`, a note).
 pub fn verify_timed_receipt(
     receipt: &Receipt,
@@ -112,6 +114,8 @@ pub struct ReceiptExam {
     verified: VerifiedReceipt,
     stated: ReceiptState,
     timestamps: Vec<Timestamp>,
+    /// The log and the tree, where the log of the policy signed it.
+    signed: Option<(Origin, Tree)>,
 }
 
 impl ReceiptExam {
@@ -125,6 +129,13 @@ impl ReceiptExam {
     #[must_use]
     pub fn holds(&self) -> bool {
         !self.findings.iter().any(Finding::fails)
+    }
+
+    /// The log and the tree that it signed, whatever else fails: the log's own signature is all it takes to
+    /// hold it to a tree. `None` where no key of the policy's signed it.
+    #[must_use]
+    pub const fn signed(&self) -> Option<&(Origin, Tree)> {
+        self.signed.as_ref()
     }
 
     /// The verified receipt, if every check holds.

@@ -4,7 +4,7 @@
 //! `anchorlog.verifier-report/1`, so equal inputs give equal bytes: there are no times of
 //! evaluation, host names or file paths in it. [`text::render`] writes the short form for people.
 
-mod json;
+pub(crate) mod json;
 pub mod text;
 mod timestamp;
 
@@ -88,6 +88,8 @@ pub struct Facts {
     pub timestamps: Vec<Timestamp>,
     /// The policy.
     pub policy: Option<PolicyFacts>,
+    /// Where several receipts were examined: what each says, in their order.
+    pub receipts: Vec<Facts>,
 }
 
 /// Which policy was used, and what is in it.

@@ -16,6 +16,7 @@ mod receipt;
 mod shell;
 mod token;
 mod trust;
+mod workflow;
 
 use std::ffi::OsString;
 use std::panic;
@@ -77,6 +78,8 @@ enum Command {
     Proof(proof::Command),
     #[command(subcommand)]
     Policy(policy::Command),
+    #[command(subcommand)]
+    Workflow(workflow::Command),
     Explain(explain::Args),
     Completions(shell::CompletionArgs),
     Man(shell::ManArgs),
@@ -104,6 +107,7 @@ fn answer(cli: &Cli) -> Answer {
         Command::Token(args) => token::run(args),
         Command::Proof(command) => proof::run(command),
         Command::Policy(command) => policy::run(command),
+        Command::Workflow(command) => workflow::run(command),
         Command::Explain(args) => explain::run(args, form),
         Command::Completions(args) => shell::completions(args, Cli::command()),
         Command::Man(args) => shell::man(args, Cli::command()),
@@ -130,6 +134,7 @@ Examples:
   verifier proof consistency --old-checkpoint old.note --new-checkpoint new.note \\
       --file proof.json --vkey log.example+…
   verifier policy check logs.policy
+  verifier workflow attribution projection.json --pack pack.json --summary summary.json
   verifier explain LOG.QUORUM";
 
 #[cfg(test)]

@@ -43,6 +43,13 @@ pub(super) enum Answer {
     },
     /// Finished output that is no report, such as a completion script.
     Document(Vec<u8>),
+    /// No report at all; why, for standard error.
+    Failed {
+        /// What people are told.
+        message: String,
+        /// The exit code.
+        code: u8,
+    },
 }
 
 /// What came of an evaluation.
@@ -106,6 +113,11 @@ impl Answer {
             }
             Self::Exact { bytes, code } => write(&bytes, code),
             Self::Document(bytes) => write(&bytes, 0),
+            Self::Failed { message, code } => {
+                // Whoever reads standard output finds nothing there, and the code says so.
+                let _unheard = writeln!(io::stderr().lock(), "verifier: {message}");
+                Printed::Code(code)
+            }
         }
     }
 }

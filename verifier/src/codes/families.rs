@@ -1,8 +1,8 @@
 //! The families of codes, in the order of `docs/codes.md`.
 
 use super::{
-    Code, anchor_file, checkpoint, gad, input, json, log, note, policy, receipt, statement, tile,
-    timestamp, tlog_proof,
+    Code, anchor_file, attribution, checkpoint, gad, input, json, log, note, policy, receipt,
+    statement, tile, timestamp, tlog_proof, tlog_witness,
 };
 
 /// Codes that stand together.
@@ -34,6 +34,7 @@ pub(super) const FAMILIES: &[Family] = &[
     family("KEY, SIG, STM: statements and their signatures", &[statement::ALL]),
     family("COSIG, NOTE: signed notes and cosignatures", &[note::ALL]),
     family("TLOGPROOF: proofs as files", &[tlog_proof::ALL]),
+    family("TLOGWITNESS: logs and witnesses", &[tlog_witness::ALL]),
     family("PROOF, TILE: Merkle proofs and tiles", &[tile::ALL]),
     family("CKPT: checkpoints", &[checkpoint::ALL]),
     family("J: JSON and its canonical form", &[json::ALL]),
@@ -52,6 +53,8 @@ pub(super) const FAMILIES: &[Family] = &[
     family("ANC: anchors of an envelope", &[gad::anchor::ALL]),
     family("ANCHOR: anchor files by themselves", &[anchor_file::ALL]),
     family("ATT: evaluation attestations", &[gad::attestation::ALL]),
+    family("AUD: audits of a log", &[gad::audit::ALL]),
+    family("ATTR: contributors of workflow outputs", &[attribution::ALL]),
     family("IND: independence", &[gad::independence::ALL]),
     family("POL: the trust policy", &[gad::trust_policy::ALL]),
     family("HYG, NOTE: what a reader should know", &[gad::notes::ALL]),

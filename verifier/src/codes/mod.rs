@@ -7,6 +7,7 @@
 //! raised that is not explained, and none is explained that is not raised.
 
 pub mod anchor_file;
+pub mod attribution;
 pub mod checkpoint;
 mod families;
 pub mod gad;
@@ -21,6 +22,7 @@ pub mod statement;
 pub mod tile;
 pub mod timestamp;
 pub mod tlog_proof;
+pub mod tlog_witness;
 
 use core::cmp::Ordering;
 use core::fmt;

@@ -21,6 +21,11 @@ super::family! {
         "The line of a witness is not a valid cosignature over this checkpoint and its time.",
         "Ask the witness again.",
         "C2SP tlog-cosignature";
+    COSIG_EXTENSIONS: "COSIG.EXTENSIONS", Broken, "Extension lines under a type that leaves them out",
+        "A cosignature of type 6 covers origin, size and root of a checkpoint, and this one has more \
+         lines.",
+        "Cosign it with a key of type 4, or leave the extension lines out.",
+        "C2SP tlog-cosignature";
     COSIG_KEY_ALGORITHM: "COSIG.KEY_ALGORITHM", Broken, "A key that witnesses do not sign with",
         "A witness cosigns with an Ed25519 key of type 4; the key given is of another type.",
         "Use the witness's cosignature key, not a log's key.",
@@ -33,6 +38,10 @@ super::family! {
         "Name or key id of the line are not those of the witness's key.",
         "Check that you have the witness's current key.",
         "C2SP tlog-cosignature";
+    COSIG_SIGNING: "COSIG.SIGNING", Broken, "A cosignature that could not be made",
+        "The algorithm gave up before it found a signature, which practically never happens.",
+        "Cosign again.",
+        "FIPS 204";
     COSIG_TIMESTAMP: "COSIG.TIMESTAMP", Broken, "A cosignature with an impossible time",
         "The time of a cosignature is over 2^63-1 seconds.",
         "Ask the witness again; tell its operator.",

@@ -7,6 +7,7 @@
 pub mod anchors;
 pub mod artifacts;
 pub mod attestation;
+pub mod audit;
 pub mod container;
 pub mod evaluate;
 pub mod event;

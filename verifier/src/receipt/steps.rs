@@ -53,6 +53,10 @@ pub(super) fn examine(
     findings.extend(about_time);
 
     let findings = findings.into_iter().map(|finding| finding.in_input(RECEIPT)).collect();
+    let origin = exam.checkpoint.origin.clone();
+    let mut keys = policy.logs().iter().filter(|log| log.origin() == origin);
+    let signed = keys.any(|log| receipt.proof.checkpoint().verify(log.key()).is_ok());
+    let signed = signed.then_some((origin, tree));
     let verified = VerifiedReceipt {
         origin: exam.checkpoint.origin,
         index: receipt.proof.index(),
@@ -62,7 +66,7 @@ pub(super) fn examine(
         witnesses: exam.witnesses,
         timestamps: verified,
     };
-    ReceiptExam { findings, verified, stated: receipt.state, timestamps }
+    ReceiptExam { findings, verified, stated: receipt.state, timestamps, signed }
 }
 
 /// Step 1: what the receipt says twice, it says the same.

@@ -21,8 +21,8 @@ pub struct TimePolicy {
     pub rules: Rules,
 }
 
-/// Judges each token of a receipt: over the note that is the checkpoint with its log's signature line
-/// and no other.
+/// Judges each token of a receipt: over the note that is the checkpoint with a signature line of its log
+/// and no other. A log that changes its key has two lines, and a token over either counts.
 pub(super) fn examine(
     receipt: &Receipt,
     policy: &TlogPolicy,
@@ -32,7 +32,7 @@ pub(super) fn examine(
     let stamped = stamped(receipt, policy);
     let judge = |(position, token): (usize, &Vec<u8>)| {
         let pointer = format!("/timestamps/{position}");
-        let (Some(time), Some(imprint)) = (time, &stamped) else {
+        let (Some(time), Some((first, others))) = (time, stamped.split_first()) else {
             let detail = match time {
                 Some(_) => "a time stamp over a checkpoint that the policy's log has not signed",
                 None => "a time stamp, and no authority is trusted here",
@@ -40,8 +40,13 @@ pub(super) fn examine(
             findings.push(Finding::new(UNCHECKED, detail).at(pointer));
             return Timestamp::unexamined(token);
         };
-        let expected = Expected::over(imprint.clone());
-        let outcome = verify_token(token, &expected, &time.trust, &time.supplied, &time.rules);
+        let verify = |imprint: &Imprint| {
+            let expected = Expected::over(imprint.clone());
+            verify_token(token, &expected, &time.trust, &time.supplied, &time.rules)
+        };
+        let outcome = verify(first).or_else(|failure| {
+            others.iter().find_map(|imprint| verify(imprint).ok()).ok_or(failure)
+        });
         if let Err(failure) = &outcome {
             findings.push(failure.not_counted().at(pointer));
         }
@@ -50,11 +55,12 @@ pub(super) fn examine(
     receipt.timestamps.iter().enumerate().map(judge).collect()
 }
 
-/// What the tokens have to be over, if the log is one of the policy and has signed.
-fn stamped(receipt: &Receipt, policy: &TlogPolicy) -> Option<Imprint> {
+/// What the tokens have to be over, for each key of the policy's log that has signed.
+fn stamped(receipt: &Receipt, policy: &TlogPolicy) -> Vec<Imprint> {
     let checkpoint = receipt.proof.checkpoint();
     let origin = &checkpoint.checkpoint().origin;
-    let mut logs = policy.logs().iter().filter(|log| log.origin() == *origin);
-    let note = logs.find_map(|log| checkpoint.log_note_bytes(log.key()).ok())?;
-    Some(Imprint::of_data(HashAlgorithm::Sha256, &note))
+    let logs = policy.logs().iter().filter(|log| log.origin() == *origin);
+    logs.filter_map(|log| checkpoint.log_note_bytes(log.key()).ok())
+        .map(|note| Imprint::of_data(HashAlgorithm::Sha256, &note))
+        .collect()
 }

@@ -33,12 +33,33 @@ pub(super) fn write(report: &Report) -> Vec<u8> {
         ("witnesses", list(&facts.witnesses, witness)),
         ("timestamps", list(&facts.timestamps, timestamp::row)),
         ("policy", facts.policy.as_ref().map_or(Value::Null, policy)),
+        ("receipts", list(&facts.receipts, receipt)),
         ("verifier", verifier()),
     ]);
     canonical(&object.into())
 }
 
-fn finding(finding: &Finding) -> Value<'_> {
+/// One of several receipts.
+fn receipt(facts: &Facts) -> Value<'_> {
+    Object::from([
+        ("log", optional(facts.log.as_ref().map(Origin::as_str))),
+        ("index", facts.index.map_or(Value::Null, unsigned)),
+        ("leaf_hash", facts.leaf_hash.as_ref().map_or(Value::Null, digest)),
+        ("size", facts.tree.map_or(Value::Null, |tree| unsigned(tree.size.get()))),
+        ("root", facts.tree.map_or(Value::Null, |tree| digest(&tree.root))),
+        (
+            "statement",
+            facts.statement.as_ref().map_or(Value::Null, |entry| entry.to_object().into()),
+        ),
+        ("state", state(facts)),
+        ("witnesses", list(&facts.witnesses, witness)),
+        ("timestamps", list(&facts.timestamps, timestamp::row)),
+    ])
+    .into()
+}
+
+/// One row of the findings.
+pub(crate) fn finding(finding: &Finding) -> Value<'_> {
     Object::from([
         ("code", Value::from(finding.code.as_str())),
         ("class", finding.code.class().as_str().into()),
@@ -57,8 +78,9 @@ fn finding(finding: &Finding) -> Value<'_> {
 fn place(place: &Place) -> Value<'_> {
     Object::from([
         ("input", place.input.map_or(Value::Null, Value::from)),
+        ("number", place.number.map_or(Value::Null, Value::from)),
         ("pointer", optional(place.pointer.as_deref())),
-        ("offset", place.offset.map_or(Value::Null, unsigned)),
+        ("offset", place.offset.map_or(Value::Null, Value::from)),
     ])
     .into()
 }
@@ -117,7 +139,8 @@ fn policy_group(group: &PolicyGroup) -> Value<'_> {
     .into()
 }
 
-fn verifier() -> Value<'static> {
+/// Which program wrote the report.
+pub(crate) fn verifier() -> Value<'static> {
     Object::from([("name", env!("CARGO_PKG_NAME")), ("version", env!("CARGO_PKG_VERSION"))]).into()
 }
 

@@ -91,6 +91,10 @@ impl Writer {
         for timestamp in &facts.timestamps {
             self.timestamp(timestamp);
         }
+        for (number, receipt) in (1_usize..).zip(&facts.receipts) {
+            self.line(format_args!("\nreceipt {number}"));
+            self.facts(receipt);
+        }
         if let Some(policy) = &facts.policy {
             self.policy(policy);
         }
@@ -198,7 +202,9 @@ fn revocation(stance: &Stance) -> String {
 /// `receipt.json at /proof, byte 17`.
 fn describe(place: &Place, files: &[(&'static str, String)]) -> Option<String> {
     let role = place.input?;
-    let file = files.iter().find(|(name, _)| *name == role);
+    let number = place.number.and_then(|number| usize::try_from(number).ok());
+    let mut of_role = files.iter().filter(|(name, _)| *name == role);
+    let file = of_role.nth(number.unwrap_or(1).saturating_sub(1));
     let mut text = match file {
         Some((_, path)) => format!("{role} {path}"),
         None => role.to_owned(),

@@ -78,6 +78,7 @@ impl Report {
                 "log",
                 "older",
                 "policy",
+                "receipts",
                 "root",
                 "schema",
                 "size",
@@ -310,6 +311,50 @@ fn what_can_not_be_evaluated() {
     assert_eq!(report.text("verdict"), "could_not_evaluate");
     let place = member(&report.findings()[0], "where");
     assert_eq!(member(place, "offset"), &Value::Integer(0));
+}
+
+#[test]
+fn several_receipts_are_reported_each_and_held_against_each_other() {
+    let folder = Folder::new();
+    let world = &folder.world;
+    folder.file("one", world.draft_of_single(&world.entries[0]).json());
+    folder.file("other", world.draft_of_single(&world.entries[3]).json());
+    let both = |files: &[&str], more: &[&str]| {
+        folder.report(&[&["receipt"], files, &["--policy", "policy"], more].concat())
+    };
+    let (report, code) = both(&["receipt.json", "one"], &[]);
+    assert_eq!((code, report.codes()), (0, vec![]));
+    let Value::Array(rows) = member_of(&report, "receipts") else { panic!("rows") };
+    assert_eq!(member(&rows[1], "size"), &Value::Integer(1));
+    assert_eq!(member(member(&rows[0], "state"), "shown"), &Value::from("witnessed"));
+    assert_eq!(member_of(&report, "index"), &Value::Null);
+
+    let (report, code) = both(&["receipt.json", "one", "other"], &[]);
+    assert_eq!((code, report.codes()), (1, vec!["LOG.SPLIT_VIEW".to_owned(); 2]));
+    let number = |at: usize| member(member(&report.findings()[at], "where"), "number").clone();
+    assert_eq!([number(0), number(1)], [Value::Integer(2), Value::Integer(3)]);
+    let Value::Array(rows) = member_of(&report, "receipts") else { panic!("rows") };
+    assert_eq!(member(member(&rows[1], "state"), "shown"), &Value::Null);
+    assert_eq!(member(member(&rows[0], "state"), "shown"), &Value::from("witnessed"));
+    let text = stdout(&folder.run(&["receipt", "one", "other", "--policy", "policy"]));
+    assert!(text.contains("receipt one at /proof") && text.contains("receipt other at"), "{text}");
+
+    // And what is remembered, for one receipt as for several.
+    let root = world.checkpoint(6).root.to_base64();
+    let known = |size: u64| {
+        format!(
+            r#"{{"checkpoints":[{{"origin":"log.example/test","root":"{root}","size":{size}}}],"schema":"gad.known-checkpoints/1"}}"#
+        )
+    };
+    folder.file("known", known(7));
+    folder.file("older", known(6));
+    let with = |file: &str| both(&["receipt.json"], &["--known-checkpoints", file]);
+    let (report, code) = with("known");
+    assert_eq!((code, report.codes()), (1, vec!["LOG.SPLIT_VIEW".to_owned()]));
+    assert_eq!(member(member_of(&report, "state"), "shown"), &Value::Null);
+    assert_eq!(with("older").1, 0);
+    folder.file("nonsense", "{}");
+    assert_eq!(with("nonsense").1, 2);
 }
 
 #[test]

@@ -173,6 +173,8 @@ fn request(trust: &TrustMaterial) -> Request<'_> {
         policy_hash: None,
         trust,
         attestations: &[],
+        audits: &[],
+        auditors: &[],
         predecessors: &[],
         successor: None,
         expect_root_core: None,

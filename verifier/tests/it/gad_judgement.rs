@@ -127,6 +127,7 @@ fn judge(folder: &Path, vector: &Value<'_>) -> Findings {
         record: &record.facts,
         policy: &context,
         known: &known,
+        predecessors: &[],
     };
     let mut of_anchors = Findings::new();
     let outcome = anchors::judge(&input, &mut of_anchors);

@@ -206,6 +206,8 @@ pub fn run_as(
         policy_hash: digest("policy_hash"),
         trust: &trust,
         attestations: &attestations,
+        audits: &[],
+        auditors: &[],
         predecessors: &predecessors,
         successor: successor.as_ref(),
         expect_root_core: digest("expected_root_core"),

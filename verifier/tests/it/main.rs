@@ -16,9 +16,16 @@
 )]
 #![allow(clippy::disallowed_methods, reason = "tests build their own worlds")]
 
+mod attribution;
+mod attribution_cli;
+mod attribution_fuzzed;
 mod bytes;
 mod cli;
 mod cli_proof;
+mod cli_workflow;
+mod core_corpus;
+mod core_properties;
+mod core_vectors;
 mod corpus;
 mod docs;
 mod gad_judgement;
@@ -26,7 +33,11 @@ mod gad_outputs;
 mod gad_properties;
 mod gad_vectors;
 mod gad_world;
+mod jp_world;
 mod mutations;
 mod receipt;
 mod tokens;
+mod workflow;
+#[path = "../../../tests/src/workflow/mod.rs"]
+mod workflow_world;
 mod world;

@@ -1,9 +1,14 @@
 //! Receipts that hold, and what is shown by them.
 
+use anchorlog_proto::Digest;
+use anchorlog_proto::gad::known_checkpoints::{KnownCheckpoint, KnownCheckpoints};
+use anchorlog_proto::note::NoteSigner;
 use anchorlog_proto::receipt::ReceiptState;
 use anchorlog_proto::statement::{LogEntry, Statement, StatementKind};
 use anchorlog_proto::tlog_policy::TlogPolicy;
-use anchorlog_verifier::receipt::{Expectations, examine_receipt, verify_receipt};
+use anchorlog_verifier::receipt::{
+    Expectations, ReceiptExam, compare_views, examine_receipt, verify_receipt,
+};
 
 use crate::world::{ORIGIN, TIME, World, submitter};
 
@@ -149,4 +154,83 @@ fn failures_say_every_reason_and_no_note() {
     assert_eq!(codes, ["LOG.QUORUM", "LOG.PROOF_LENGTH", "RCT.STATE"]);
     let text = failure.to_string();
     assert!(text.starts_with("the receipt does not hold; LOG.QUORUM: "), "{text}");
+}
+
+/// The log shows another tree of seven: it signs it, and a receipt leads to it.
+fn forked(world: &World) -> crate::world::Draft {
+    let mut draft = world.draft_of_single(&world.entries[3]);
+    draft.checkpoint.size = world.checkpoint(1).size;
+    draft.sign(world, &[0, 1]);
+    draft
+}
+
+#[test]
+fn two_trees_of_one_size_in_two_receipts_are_a_split_view() {
+    let world = World::new();
+    let examine = |draft: &crate::world::Draft| {
+        examine_receipt(&draft.receipt(), &world.policy(), &Expectations::default())
+    };
+    let none = KnownCheckpoints::default();
+    let (one, other) = (world.draft_of_single(&world.entries[0]), forked(&world));
+    let exams = [examine(&world.draft(2)), examine(&one), examine(&other), examine(&one)];
+    assert!(exams.iter().all(ReceiptExam::holds), "each of them holds by itself");
+    let found = compare_views(&exams, &none);
+    let said: Vec<_> = found.iter().map(|(at, finding)| (*at, finding.code.as_str())).collect();
+    assert_eq!(said, [(1, "LOG.SPLIT_VIEW"), (2, "LOG.SPLIT_VIEW")]);
+    let roots = |at: usize| (found[at].1.expected.clone(), found[at].1.actual.clone());
+    assert_eq!(roots(0), {
+        let (expected, actual) = roots(1);
+        (actual, expected)
+    });
+    // Equal trees, and trees of different sizes without a proof, say nothing.
+    assert_eq!(compare_views(&exams[..2], &none), []);
+    // What the log didn't sign proves nothing about it.
+    let mut forged = forked(&world);
+    forged.sign_with(&NoteSigner::from_seed(ORIGIN.parse().unwrap(), [99; 32]));
+    assert_eq!(compare_views(&[examine(&one), examine(&forged)], &none), []);
+    // A cosignature that fails spoils the receipt, and not the evidence.
+    let mut spoilt = forked(&world);
+    let text = world.checkpoint(7).to_text();
+    spoilt.signatures.push(world.witnesses[2].cosign(&text, TIME).unwrap());
+    let exams = [examine(&one), examine(&spoilt)];
+    assert!(!exams[1].holds());
+    assert_eq!(compare_views(&exams, &none).len(), 2);
+}
+
+#[test]
+fn what_is_remembered_is_held_against_receipts() {
+    let world = World::new();
+    let receipt = world.draft(2).receipt();
+    let exam = || examine_receipt(&receipt, &world.policy(), &Expectations::default());
+    let remembered = |size: u64, root: Digest, consistency: Option<Vec<Digest>>| KnownCheckpoint {
+        origin: ORIGIN.parse().unwrap(),
+        size: world.checkpoint(size).size,
+        root,
+        consistency,
+    };
+    let root = |size| world.checkpoint(size).root;
+    let proof = || Some(world.consistency(3, 7));
+    for (known, expected) in [
+        (remembered(7, root(7), None), None),
+        (remembered(7, root(6), None), Some("LOG.SPLIT_VIEW")),
+        (remembered(3, root(2), None), None),
+        (remembered(3, root(3), proof()), None),
+        (remembered(3, root(2), proof()), Some("LOG.CONSISTENCY")),
+        (remembered(3, root(3), Some(Vec::new())), Some("LOG.CONSISTENCY")),
+    ] {
+        let known = KnownCheckpoints { checkpoints: vec![known] };
+        let found = compare_views(&[exam()], &known);
+        let codes: Vec<_> = found.iter().map(|(_, finding)| finding.code.as_str()).collect();
+        assert_eq!(codes, expected.into_iter().collect::<Vec<_>>(), "{known:?}");
+    }
+    // A proof leads to one of several; and another log's memory says nothing.
+    let older = world.draft_of_single(&world.entries[0]).receipt();
+    let older = examine_receipt(&older, &world.policy(), &Expectations::default());
+    let mut known = KnownCheckpoints {
+        checkpoints: vec![remembered(1, root(1), Some(world.consistency(1, 7)))],
+    };
+    assert_eq!(compare_views(&[exam(), older], &known), []);
+    known.checkpoints = vec![remembered(7, root(6), None)];
+    known.checkpoints[0].origin = "log.example/other".parse().unwrap();
+    assert_eq!(compare_views(&[exam()], &known), []);
 }

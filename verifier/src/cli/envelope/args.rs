@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anchorlog_proto::Digest;
+use anchorlog_proto::audit::MAX_AUDIT_BYTES;
 use anchorlog_proto::gad::Limits;
 use anchorlog_proto::gad::attestation::Implementation;
 use anchorlog_proto::gad::known_checkpoints::KnownCheckpoints;
 use anchorlog_proto::json::parse_utc_seconds;
+use anchorlog_proto::signed_object::PublicKey;
 
 use super::unreadable;
 use crate::cli::input::{Inputs, MAX_EVIDENCE_BYTES, MAX_POLICY_BYTES};
@@ -21,7 +23,8 @@ use crate::finding::Finding;
 use crate::gad::Findings;
 use crate::gad::container::{Bundle, Form};
 use crate::gad::evaluate::{
-    Request, SuccessorPlan, read_known_checkpoints, read_predecessor, read_successor_plan,
+    Request, SuccessorPlan, read_known_checkpoints, read_predecessor, read_predecessor_bundle,
+    read_successor_plan,
 };
 use crate::gad::replay::{CommandRunner, Replay, RunnerLimits};
 use crate::gad::report::Asked;
@@ -70,8 +73,15 @@ pub(in crate::cli) struct EvaluateArgs {
     /// An attestation given beside the envelope.
     #[arg(long, value_name = "Q.json", num_args = 1..)]
     attestation: Vec<PathBuf>,
-    /// envelope.json of envelopes before this one.
-    #[arg(long, value_name = "ENVELOPE.json", num_args = 1..)]
+    /// An audit of a log, anchorlog.audit/1, reported beside the verdict, which never depends on it.
+    #[arg(long, value_name = "AUDIT.json", num_args = 1.., requires = "auditor")]
+    audit: Vec<PathBuf>,
+    /// Public key of an auditor whose audits are looked at, in base64.
+    #[arg(long, value_name = "KEY", num_args = 1.., value_parser = auditor, requires = "audit")]
+    auditor: Vec<PublicKey>,
+    /// Envelopes before this one: envelope.json alone, or the whole directory or tar, whose anchors are then
+    /// compared with this one's.
+    #[arg(long, value_name = "ENVELOPE.json|DIR|FILE.tar", num_args = 1..)]
     predecessor: Vec<PathBuf>,
     /// The plan that a succession names.
     #[arg(long, value_name = "PLAN.json")]
@@ -109,6 +119,8 @@ pub(in crate::cli) struct Loaded {
     policy_hash: Option<Digest>,
     trust: TrustMaterial,
     attestations: Vec<Vec<u8>>,
+    audits: Vec<Vec<u8>>,
+    auditors: Vec<PublicKey>,
     predecessors: Vec<Predecessor>,
     successor: Option<SuccessorPlan>,
     expect_root_core: Option<Digest>,
@@ -129,6 +141,8 @@ impl Loaded {
             policy_hash: self.policy_hash,
             trust: &self.trust,
             attestations: &self.attestations,
+            audits: &self.audits,
+            auditors: &self.auditors,
             predecessors: &self.predecessors,
             successor: self.successor.as_ref(),
             expect_root_core: self.expect_root_core,
@@ -155,14 +169,17 @@ impl EvaluateArgs {
             }
         }
         let policy = self.policy.as_ref().map(|path| inputs.read("policy", path, MAX_POLICY_BYTES));
-        let read_all = |inputs: &mut Inputs, role, paths: &[PathBuf]| {
-            let read = |path: &PathBuf| inputs.read(role, path, MAX_EVIDENCE_BYTES);
+        let read_all = |inputs: &mut Inputs, role, paths: &[PathBuf], limit| {
+            let read = |path: &PathBuf| inputs.read(role, path, limit);
             paths.iter().map(read).collect::<Result<Vec<_>, _>>()
         };
-        let attestations = read_all(inputs, "attestation", &self.attestation)?;
-        let predecessors = read_all(inputs, "predecessor", &self.predecessor)?
+        let attestations = read_all(inputs, "attestation", &self.attestation, MAX_EVIDENCE_BYTES)?;
+        let longest = u64::try_from(MAX_AUDIT_BYTES).unwrap_or(u64::MAX);
+        let audits = read_all(inputs, "audit", &self.audit, longest)?;
+        let predecessors = self
+            .predecessor
             .iter()
-            .map(|bytes| read_predecessor(bytes, &limits).map_err(|found| unreadable(&found)))
+            .map(|path| predecessor(path, &limits, inputs))
             .collect::<Result<_, _>>()?;
         let successor = self.successor_plan.as_ref().map(|path| {
             let bytes = inputs.read("successor plan", path, limits.member_bytes)?;
@@ -180,6 +197,8 @@ impl EvaluateArgs {
             policy_hash: self.policy_hash,
             trust: self.trust.as_deref().map_or_else(|| Ok(no_trust()), trust)?,
             attestations,
+            audits,
+            auditors: self.auditor.clone(),
             predecessors,
             successor: successor.transpose()?,
             expect_root_core: self.expect_root_core,
@@ -193,6 +212,17 @@ impl EvaluateArgs {
             threads: self.threads.unwrap_or_else(WitnessContext::all_cores),
         })
     }
+}
+
+/// An earlier envelope: a directory or an archive as a whole, any other file as its manifest.
+fn predecessor(path: &Path, limits: &Limits, inputs: &mut Inputs) -> Result<Predecessor, Finding> {
+    let archive = path.extension().is_some_and(|extension| extension == "tar");
+    let read = if path.is_dir() || archive {
+        Bundle::open(path, limits).and_then(|bundle| read_predecessor_bundle(&bundle, limits))
+    } else {
+        read_predecessor(&inputs.read("predecessor", path, MAX_EVIDENCE_BYTES)?, limits)
+    };
+    read.map_err(|found| unreadable(&found))
 }
 
 fn runner(program: &OsString) -> Arc<dyn Replay> {
@@ -261,6 +291,10 @@ fn limit(text: &str) -> Result<(String, u64), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
     let value = value.parse().map_err(|error| format!("{value}: {error}"))?;
     Ok((name.to_owned(), value))
+}
+
+fn auditor(text: &str) -> Result<PublicKey, String> {
+    PublicKey::from_base64(text).map_err(|error| error.to_string())
 }
 
 fn time(text: &str) -> Result<i64, &'static str> {

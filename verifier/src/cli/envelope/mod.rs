@@ -125,7 +125,7 @@ fn evaluate(
 }
 
 /// The first of the findings about an input beside the bundle, as one about the command line.
-fn unreadable(findings: &Findings) -> Finding {
+pub(super) fn unreadable(findings: &Findings) -> Finding {
     let Some(first) = findings.list().first() else { return usage("an input can't be read") };
     let place = first.place.member.as_deref().unwrap_or_default();
     let pointer = first.place.pointer.as_deref().unwrap_or_default();

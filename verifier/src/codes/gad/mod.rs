@@ -4,6 +4,7 @@
 
 pub mod anchor;
 pub mod attestation;
+pub mod audit;
 pub mod container;
 pub mod independence;
 pub mod log;

@@ -41,6 +41,7 @@ use super::facts::RecordFacts;
 use super::finding::{Findings, GadFinding, Where};
 use super::policy::{POLICY_INPUT, PolicyContext};
 use super::report::{AnchorReport, AnchorState, Precedence};
+use super::rules::r1_envelope::Predecessor;
 
 /// The member name of the caller's memory of logs in findings.
 pub const KNOWN_INPUT: &str = "<known checkpoints>";
@@ -61,6 +62,8 @@ pub struct AnchorInput<'a> {
     pub policy: &'a PolicyContext,
     /// What the caller remembers of logs.
     pub known: &'a KnownCheckpoints,
+    /// Earlier envelopes: what logs signed in them.
+    pub predecessors: &'a [Predecessor],
 }
 
 /// RequiredAnchorsVerify(E, Π) holds. Only [`judge`] makes one.
@@ -228,7 +231,7 @@ pub fn judge(input: &AnchorInput<'_>, findings: &mut Findings) -> AnchorsOutcome
     for (position, row) in input.envelope.anchors.iter().enumerate() {
         anchors.push(examine(position, row, &heads, input, &mut found));
     }
-    logs::compare(&mut anchors, &input.known.checkpoints, &mut found);
+    logs::compare(&mut anchors, &logs::earlier(input), &input.known.checkpoints, &mut found);
     order::contradictions(&anchors, input.record, &mut found);
     let requirements = order::requirements(&anchors, input, &mut found);
 

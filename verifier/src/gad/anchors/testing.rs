@@ -38,6 +38,7 @@ use super::{AnchorInput, AnchorsOutcome, judge};
 use crate::gad::facts::{FirstDispatch, RecordFacts};
 use crate::gad::finding::{Findings, GadFinding};
 use crate::gad::policy::{PolicyContext, PolicyInput};
+use crate::gad::rules::r1_envelope::Predecessor;
 use crate::gad::trust::TrustMaterial;
 
 /// 2026-07-20T10:00:00Z: the record's last entry.
@@ -145,6 +146,16 @@ pub(crate) struct Log {
     pub(crate) entries: Vec<LogEntry>,
 }
 
+impl Clone for Log {
+    fn clone(&self) -> Self {
+        Self {
+            signer: self.signer.to_skey().parse().unwrap(),
+            witnesses: (1..=3).map(witness).collect(),
+            entries: self.entries.clone(),
+        }
+    }
+}
+
 impl Log {
     /// A log of this origin with so many other entries in front.
     pub(crate) fn new(origin: &str, others: u8, entry: LogEntry) -> Self {
@@ -214,6 +225,7 @@ pub(crate) struct World {
     pub(crate) envelope: EnvelopeManifest,
     pub(crate) files: BTreeMap<Box<str>, Vec<u8>>,
     pub(crate) known: KnownCheckpoints,
+    pub(crate) predecessors: Vec<Predecessor>,
 }
 
 pub(crate) fn required(target: RequiredTarget) -> RequiredAnchor {
@@ -275,6 +287,7 @@ impl World {
             },
             files: BTreeMap::new(),
             known: KnownCheckpoints::default(),
+            predecessors: Vec::new(),
         }
     }
 
@@ -339,6 +352,7 @@ impl World {
                 record: &self.record,
                 policy: &policy,
                 known: &self.known,
+                predecessors: &self.predecessors,
             },
             &mut findings,
         );

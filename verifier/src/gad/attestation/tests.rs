@@ -371,6 +371,7 @@ fn report(case: &Case) -> Report {
             unevaluable: false,
         },
         anchors: Vec::new(),
+        audits: Vec::new(),
         unsigned_metadata: None,
         claims_not_evaluated: Vec::new(),
         replay_layers: Vec::new(),

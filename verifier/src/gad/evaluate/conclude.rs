@@ -22,6 +22,7 @@ use crate::gad::anchors::RequiredAnchorsVerified;
 use crate::gad::attestation::{
     self, ATTESTATION_INPUT, AttestationFacts, AttestationFile, AttestationsOutcome,
 };
+use crate::gad::audit::{self, AuditInput};
 use crate::gad::container::{Bundle, Form};
 use crate::gad::finding::{Findings, GadFinding, Where};
 use crate::gad::policy::{self, PolicyFacts};
@@ -69,6 +70,7 @@ pub(super) fn refused(
             unevaluable: true,
         },
         anchors: Vec::new(),
+        audits: Vec::new(),
         unsigned_metadata: None,
         claims_not_evaluated: Vec::new(),
         replay_layers: Vec::new(),
@@ -108,6 +110,17 @@ pub(super) fn report(
         judged_defensible.then(|| is_defensible(request, &judged, &record, &mut findings));
     let level = level(&judged, &record, defensible == Some(true), &mut findings);
     notes(&judged, &mut findings);
+    // Last, and beside all of it: a status that was drawn can't change any more.
+    let audits = audit::judge(&AuditInput {
+        audits: request.audits,
+        auditors: request.auditors,
+        record: &judged.core.facts,
+        envelope: judged.envelope.as_ref(),
+        files: &judged.files,
+        predecessors: request.predecessors,
+        policy: &judged.policy,
+        known: request.known_checkpoints,
+    });
     let unevaluable = findings.has(PARSE) || findings.has(HASH);
     let Judged {
         documents,
@@ -142,6 +155,7 @@ pub(super) fn report(
         vacuous_anchors: anchors.vacuous(),
         precedence: anchors.precedence(),
         anchors: anchors.anchors().to_vec(),
+        audits,
         unsigned_metadata,
         claims_not_evaluated,
         replay_layers,

@@ -10,11 +10,12 @@ use anchorlog_proto::json::{self, JsonError, ReadLimits, Value, canonical};
 use crate::codes::Code;
 use crate::codes::gad::Affect;
 use crate::codes::json::NONCANONICAL;
-use crate::gad::container::{Bundle, refusal};
+use crate::gad::container::{Bundle, CORE, refusal};
 use crate::gad::finding::{Findings, GadFinding, Where};
-use crate::gad::rules::r1_envelope::Predecessor;
+use crate::gad::rules::r1_envelope::{ENVELOPE, Predecessor};
 
 use super::SuccessorPlan;
+use super::envelope::MAX_ITEM_BYTES;
 
 /// A document that was read.
 pub(super) struct Document<T> {
@@ -120,7 +121,29 @@ const MAX_VALUES: usize = 4_000_000;
 pub fn read_predecessor(bytes: &[u8], limits: &Limits) -> Result<Predecessor, Findings> {
     let (manifest, canonical) =
         read_beside(bytes, "<predecessor>", limits, EnvelopeManifest::read)?;
-    Ok(Predecessor { root_envelope: root_envelope(&canonical), manifest })
+    Ok(Predecessor::of_manifest(root_envelope(&canonical), manifest))
+}
+
+/// Reads the manifest of an earlier envelope that is there as a whole, and its anchors: those with the
+/// digest that the manifest states, the others are as if they weren't there.
+///
+/// # Errors
+///
+/// What is wrong with the container, or with the manifest as findings about `<predecessor>`.
+pub fn read_predecessor_bundle(bundle: &Bundle, limits: &Limits) -> Result<Predecessor, Findings> {
+    let mut predecessor = read_predecessor(&bundle.read_whole(ENVELOPE)?, limits)?;
+    for row in &predecessor.manifest.anchors {
+        let path = &row.item.path;
+        let size = bundle.size(path).unwrap_or(u64::MAX);
+        if path.starts_with(CORE) || size > MAX_ITEM_BYTES {
+            continue;
+        }
+        let bytes = bundle.read_whole(path)?;
+        if Digest::of(&bytes) == row.item.digest {
+            predecessor.anchors.insert(path.clone(), bytes);
+        }
+    }
+    Ok(predecessor)
 }
 
 /// Reads a successor plan.

@@ -112,6 +112,7 @@ pub(super) fn judge(
         record: &core.facts,
         policy: &policy,
         known: request.known_checkpoints,
+        predecessors: request.predecessors,
     };
     let anchors = anchors::judge(&input, findings);
     stop_at_faults(findings)?;
@@ -178,7 +179,7 @@ fn manifest(
 
 /// The longest anchor or attestation that is looked into, in bytes; a longer one is cut, and then it can't
 /// be read as anything.
-const MAX_ITEM_BYTES: u64 = 16 << 20;
+pub(super) const MAX_ITEM_BYTES: u64 = 16 << 20;
 
 fn items(
     bundle: &Bundle,

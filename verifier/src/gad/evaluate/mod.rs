@@ -18,6 +18,7 @@ use anchorlog_proto::gad::Limits;
 use anchorlog_proto::gad::attestation::Implementation;
 use anchorlog_proto::gad::known_checkpoints::KnownCheckpoints;
 use anchorlog_proto::gad::plan::Plan;
+use anchorlog_proto::signed_object::PublicKey;
 
 use super::Event;
 use super::container::Bundle;
@@ -29,7 +30,9 @@ use super::trace::Machine;
 use super::trust::TrustMaterial;
 use super::witness::WitnessContext;
 
-pub use documents::{read_known_checkpoints, read_predecessor, read_successor_plan};
+pub use documents::{
+    read_known_checkpoints, read_predecessor, read_predecessor_bundle, read_successor_plan,
+};
 
 /// What to evaluate, and under what.
 #[derive(Clone, Debug)]
@@ -43,6 +46,10 @@ pub struct Request<'a> {
     pub trust: &'a TrustMaterial,
     /// Attestations given beside the envelope.
     pub attestations: &'a [Vec<u8>],
+    /// Audits of logs, `anchorlog.audit/1`: reported beside the verdict, which never depends on them.
+    pub audits: &'a [Vec<u8>],
+    /// The keys of the auditors whose audits are looked at.
+    pub auditors: &'a [PublicKey],
     /// Manifests of envelopes before this one.
     pub predecessors: &'a [Predecessor],
     /// The plan that a succession names.
@@ -81,6 +88,8 @@ impl<'a> Request<'a> {
             policy_hash: None,
             trust,
             attestations: &[],
+            audits: &[],
+            auditors: &[],
             predecessors: &[],
             successor: None,
             expect_root_core: None,

@@ -35,6 +35,12 @@ impl RunnerLimits {
     pub const fn with_time(self, time: Duration) -> Self {
         Self { time, ..self }
     }
+
+    /// The same with another size of answers.
+    #[must_use]
+    pub const fn with_output_bytes(self, output_bytes: u64) -> Self {
+        Self { output_bytes, ..self }
+    }
 }
 
 impl Default for RunnerLimits {
@@ -61,8 +67,14 @@ impl CommandRunner {
         Self { program: program.into(), arguments: arguments.into_iter().collect(), limits }
     }
 
-    /// Runs the command once; `None` is every way in which it gave no answer.
+    /// Runs the command once and takes its result.
     fn run(&self, request: Vec<u8>) -> Option<ReplayResult> {
+        ReplayResult::read(&self.ask(request)?).ok()
+    }
+
+    /// Runs the command once with these bytes on its standard input and takes its standard output, if it ended
+    /// well within its limits; `None` is every way in which it gave no answer.
+    pub(crate) fn ask(&self, request: Vec<u8>) -> Option<Vec<u8>> {
         let deadline = Instant::now().checked_add(self.limits.time)?;
         let mut child = Command::new(&self.program)
             .args(&self.arguments)
@@ -77,7 +89,7 @@ impl CommandRunner {
             return None;
         };
         wait(&mut child, deadline).filter(|success| *success)?;
-        ReplayResult::read(&output).ok()
+        Some(output)
     }
 }
 

@@ -1,10 +1,11 @@
 //! The JSON form of a report: every member is always there.
 
 use anchorlog_proto::Digest;
+use anchorlog_proto::audit::AuditBody;
 use anchorlog_proto::json::{Object, Value, canonical};
 use anchorlog_proto::timestamp::GenTime;
 
-use super::{AnchorReport, REPORT_SCHEMA, RULES, Report, UnsignedMetadata};
+use super::{AnchorReport, AuditReport, REPORT_SCHEMA, RULES, Report, UnsignedMetadata};
 use crate::gad::finding::{GadFinding, Where};
 
 /// Writes a report in canonical form.
@@ -45,6 +46,7 @@ pub(super) fn write(report: &Report) -> Vec<u8> {
     let layers: Vec<_> =
         report.replay_layers.iter().map(|layer| Value::from(layer.as_str())).collect();
     let anchors: Vec<_> = report.anchors.iter().map(anchor).collect();
+    let audits: Vec<_> = report.audits.iter().map(audit).collect();
     let object = Object::from([
         ("schema", Value::from(REPORT_SCHEMA)),
         ("evaluator", evaluator.into()),
@@ -63,6 +65,7 @@ pub(super) fn write(report: &Report) -> Vec<u8> {
         ("level", u32::from(statuses.level()).into()),
         ("rules", rules.into()),
         ("anchors", anchors.into()),
+        ("audits", audits.into()),
         (
             "unsigned_metadata",
             report.unsigned_metadata.as_ref().map_or(Value::Null, unsigned_words),
@@ -113,6 +116,33 @@ fn anchor(anchor: &AnchorReport) -> Value<'_> {
         ("state", anchor.state.as_str().into()),
         ("time", time),
         ("operator", text(anchor.operator.as_deref())),
+    ])
+    .into()
+}
+
+fn audit(audit: &AuditReport) -> Value<'_> {
+    let claims = audit.claims.as_ref();
+    let subject = claims.map(|body| {
+        let (kind, value) = (body.subject.kind(), body.subject.value());
+        Object::from([("kind", Value::from(kind)), ("value", value.into())])
+    });
+    let listed = |body: &AuditBody| u64::try_from(body.entries.len()).unwrap_or(u64::MAX);
+    let number =
+        |read: &dyn Fn(&AuditBody) -> u64| claims.map_or(Value::Null, |body| unsigned(read(body)));
+    let findings: Vec<_> = audit.findings.iter().map(finding).collect();
+    Object::from([
+        ("sha256", Value::from(audit.sha256.to_string())),
+        ("state", audit.state.as_str().into()),
+        ("auditor", audit.auditor.map_or(Value::Null, |key| key.to_string().into())),
+        ("log", text(claims.map(|body| body.origin().as_str()))),
+        ("subject", subject.map_or(Value::Null, Value::from)),
+        ("from", number(&|body| body.from.size.get())),
+        ("size", number(&|body| body.size().get())),
+        ("root", digest(claims.map(AuditBody::root))),
+        ("entries", number(&listed)),
+        ("entries_omitted", number(&|body| body.entries_omitted)),
+        ("time", claims.map_or(Value::Null, |body| utc(body.time))),
+        ("findings", findings.into()),
     ])
     .into()
 }

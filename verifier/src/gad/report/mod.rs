@@ -10,14 +10,16 @@ pub mod statement;
 pub mod text;
 
 use anchorlog_proto::Digest;
+use anchorlog_proto::audit::AuditBody;
 use anchorlog_proto::gad::Limits;
 use anchorlog_proto::gad::attestation::{Implementation, PolicyName};
 use anchorlog_proto::gad::envelope::Metadata;
 use anchorlog_proto::gad::names::{AnchorKind, ObservationLayer, RunOutcome};
+use anchorlog_proto::signed_object::SignerId;
 
 use crate::codes::gad::Affect;
 
-use super::finding::Findings;
+use super::finding::{Findings, GadFinding};
 
 /// The schema name.
 pub const REPORT_SCHEMA: &str = "gad.report/1";
@@ -45,6 +47,8 @@ pub struct Report {
     pub statuses: Statuses,
     /// The anchors of the envelope, in its order.
     pub anchors: Vec<AnchorReport>,
+    /// The audits that were handed in, in their order, with what each shows. No status depends on them.
+    pub audits: Vec<AuditReport>,
     /// What the manifest of the envelope says that nobody signs and no status depends on; `None` where there
     /// is no envelope, or where it can't be read.
     pub unsigned_metadata: Option<UnsignedMetadata>,
@@ -272,6 +276,46 @@ impl AnchorState {
             Self::Verified => "verified",
             Self::Failed => "failed",
             Self::Unsupported => "unsupported",
+        }
+    }
+}
+
+/// What became of one audit, and what it shows, beside everything else.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[allow(clippy::exhaustive_structs, reason = "the report lists exactly these members")]
+pub struct AuditReport {
+    /// SHA-256 of the audit.
+    pub sha256: Digest,
+    /// What became of it.
+    pub state: AuditState,
+    /// The key it says it is signed with, if it can be read.
+    pub auditor: Option<SignerId>,
+    /// What it states, if it can be read: the auditor's word where it is accepted, and nobody's else.
+    pub claims: Option<AuditBody>,
+    /// What was found, all of it notes, ascending by place and code.
+    pub findings: Vec<GadFinding>,
+}
+
+/// What became of an audit.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[allow(clippy::exhaustive_enums, reason = "the report names exactly these")]
+pub enum AuditState {
+    /// An accepted auditor signed it.
+    Accepted,
+    /// None did, and nothing in it was looked at.
+    NotAccepted,
+    /// It can't be read.
+    Unreadable,
+}
+
+impl AuditState {
+    /// The word of the report.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::NotAccepted => "not_accepted",
+            Self::Unreadable => "unreadable",
         }
     }
 }

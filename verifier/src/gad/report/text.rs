@@ -9,7 +9,7 @@ use crate::finding::Class;
 use crate::gad::finding::{GadFinding, Where};
 use crate::report::text::{Style, printable};
 
-use super::{AnchorReport, Asked, RULES, Report, RuleState, UnsignedMetadata};
+use super::{AnchorReport, Asked, AuditReport, RULES, Report, RuleState, UnsignedMetadata};
 
 impl Asked {
     /// The word of the command line.
@@ -43,6 +43,9 @@ pub fn render(report: &Report, asked: Asked, style: Style) -> String {
     }
     for (code, count) in report.findings.omitted() {
         out.line(format_args!("\n… and {count} more of {code}"));
+    }
+    for audit in &report.audits {
+        out.audit(audit);
     }
     out.text
 }
@@ -113,6 +116,24 @@ impl Writer {
                 by.unwrap_or_default()
             ),
         );
+    }
+
+    /// What an audit shows, after everything that a status depends on.
+    fn audit(&mut self, audit: &AuditReport) {
+        self.line(format_args!("\nbeside the verdict: an audit, {}", audit.state.as_str()));
+        if let Some(auditor) = audit.auditor {
+            self.fact("auditor", format_args!("{auditor}"));
+        }
+        if let Some(body) = &audit.claims {
+            let read = format!("entries {} to below {}", body.from.size, body.size());
+            self.fact("of", format_args!("{} {read}", body.origin()));
+            self.fact("about", format_args!("{}", body.subject));
+            self.fact("lists", format_args!("{} entries", body.entries.len()));
+            self.fact("at", format_args!("{}", GenTime::from_unix(body.time)));
+        }
+        for finding in &audit.findings {
+            self.finding(finding);
+        }
     }
 
     /// What the producer of the envelope says, lest anybody takes it for more.

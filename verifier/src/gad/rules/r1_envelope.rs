@@ -5,7 +5,7 @@
 //! against the manifests before it that the caller has. What it isn't: a look into anchors and
 //! attestations, and it isn't evaluated for a core alone ([`Form::Core`](super::super::container::Form)).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anchorlog_proto::Digest;
 use anchorlog_proto::gad::envelope::{EnvelopeManifest, ItemRow};
@@ -34,6 +34,17 @@ pub struct Predecessor {
     pub root_envelope: Digest,
     /// The manifest.
     pub manifest: EnvelopeManifest,
+    /// The bytes of its anchors by path, as far as the caller has them: those with the digest that the
+    /// manifest states. A log can't sign in one envelope what contradicts the other.
+    pub anchors: BTreeMap<Box<str>, Vec<u8>>,
+}
+
+impl Predecessor {
+    /// An earlier envelope of which there is only the manifest.
+    #[must_use]
+    pub const fn of_manifest(root_envelope: Digest, manifest: EnvelopeManifest) -> Self {
+        Self { root_envelope, manifest, anchors: BTreeMap::new() }
+    }
 }
 
 /// The roots an envelope is held against.

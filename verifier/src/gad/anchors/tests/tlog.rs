@@ -11,6 +11,7 @@ use anchorlog_proto::tlog_proof::TlogProof;
 
 use super::{PLAN, ROOT};
 use crate::gad::anchors::testing::{END, Log, ORIGIN, STRANGER, TSA_A, World};
+use crate::gad::rules::r1_envelope::Predecessor;
 
 /// The good anchor of the root, with a token.
 fn good(world: &World) -> (Log, TlogAnchor) {
@@ -221,6 +222,50 @@ fn one_log_with_two_trees_of_one_size() {
     let forged = other.anchor(&other.checkpoint(), &[0, 1]).to_bytes().unwrap();
     world.files.insert("anchors/b.json".into(), forged);
     assert_eq!(world.judge().codes(), ["LOG.SIG", "ANC.PRESENT_INVALID"]);
+}
+
+#[test]
+fn what_a_log_signed_in_an_earlier_envelope_is_compared() {
+    let mut world = World::new();
+    let (log, anchor) = good(&world);
+    let mut fork = log.clone();
+    fork.entries.swap(0, 1);
+    let mut earlier = Predecessor::of_manifest(Digest::of(b"E0"), world.envelope.clone());
+    world.add("anchors/log.json", ROOT, anchor.to_bytes().unwrap());
+    earlier.manifest.anchors = world.envelope.anchors.clone();
+    let add = |earlier: &mut Predecessor, log: &Log| {
+        let bytes = log.anchor(&log.checkpoint(), &[]).to_bytes().unwrap();
+        earlier.anchors.insert("anchors/log.json".into(), bytes);
+    };
+    // The manifest alone, the same tree, the other one.
+    world.predecessors = vec![earlier.clone()];
+    assert_eq!(world.judge().codes(), [""; 0]);
+    add(&mut earlier, &log);
+    world.predecessors = vec![earlier.clone()];
+    assert_eq!(world.judge().codes(), [""; 0]);
+    add(&mut earlier, &fork);
+    world.predecessors = vec![earlier.clone()];
+    let judged = world.judge();
+    assert_eq!(consequences(judged.codes()), ["LOG.SPLIT_VIEW"]);
+    assert_eq!(judged.states(), ["failed"]);
+    // What the log didn't sign proves nothing about it.
+    let mut forged = fork.clone();
+    forged.signer = anchorlog_proto::note::NoteSigner::from_seed(ORIGIN.parse().unwrap(), [99; 32]);
+    add(&mut earlier, &forged);
+    world.predecessors = vec![earlier.clone()];
+    assert_eq!(world.judge().codes(), [""; 0]);
+
+    // Two earlier envelopes contradict each other; this one holds neither of the two.
+    let mut world = World::new();
+    world.stamp("anchors/a.tst", ROOT, TSA_A, END + 60);
+    for log in [&log, &fork] {
+        add(&mut earlier, log);
+        world.predecessors.push(earlier.clone());
+    }
+    let judged = world.judge();
+    assert_eq!(judged.codes(), ["LOG.SPLIT_VIEW"]);
+    assert_eq!(judged.states(), ["verified"]);
+    assert!(judged.outcome.required().is_none());
 }
 
 #[test]

@@ -162,10 +162,8 @@ fn an_envelope_keeps_what_its_predecessors_held() {
         check_lineage(manifest, &predecessors, &mut findings);
         rows(&findings)
     };
-    let first =
-        Predecessor { root_envelope: Digest::of(b"E0"), manifest: manifest(&ANCHORS[..1], &[]) };
-    let mut second =
-        Predecessor { root_envelope: Digest::of(b"E1"), manifest: manifest(ANCHORS, &[]) };
+    let first = Predecessor::of_manifest(Digest::of(b"E0"), manifest(&ANCHORS[..1], &[]));
+    let mut second = Predecessor::of_manifest(Digest::of(b"E1"), manifest(ANCHORS, &[]));
     second.manifest.predecessor = Ok(Some(first.root_envelope));
     let mut third = ours();
     third.predecessor = Ok(Some(second.root_envelope));
@@ -221,10 +219,7 @@ fn corpus_envelopes_have_the_findings_they_must() {
         let survey = Survey::of(&bundle, |path| !path.starts_with(CORE), TWO).unwrap();
         let predecessors: Vec<_> = std::fs::read(vector.join("predecessor.json"))
             .into_iter()
-            .map(|bytes| Predecessor {
-                root_envelope: root_envelope(&bytes),
-                manifest: read(&bytes).unwrap(),
-            })
+            .map(|bytes| Predecessor::of_manifest(root_envelope(&bytes), read(&bytes).unwrap()))
             .collect();
         let roots = Roots {
             core: Some(root_core(&core)),

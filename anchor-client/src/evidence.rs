@@ -43,36 +43,7 @@ impl Contradiction {
         seen: &VerifiedCheckpoint,
         shown: &VerifiedCheckpoint,
     ) -> Self {
-        let notes = [seen.signed().to_bytes(), shown.signed().to_bytes()];
-        let [seen_note, shown_note] = &notes;
-        let name = format!(
-            "{}-{}",
-            finding.code.as_str().to_lowercase().replace('.', "-"),
-            Digest::of_parts(&[seen_note, shown_note]).to_hex().get(..16).unwrap_or_default()
-        );
-        let report = json!({
-            "code": finding.code.as_str(),
-            "detail": printable(finding.detail),
-            "log": log.as_str(),
-            "vkey": shown.log_key().to_string(),
-            "seen": {"file": SEEN, "size": seen.checkpoint().size.get(),
-                "root": seen.checkpoint().root.to_string()},
-            "shown": {"file": SHOWN, "size": shown.checkpoint().size.get(),
-                "root": shown.checkpoint().root.to_string()},
-            "proof": finding.proof.map(|hashes| {
-                hashes.iter().map(ToString::to_string).collect::<Vec<_>>()
-            }),
-        });
-        let write = |directory: &Path| {
-            durable::write_replace(&directory.join(SEEN), seen_note)?;
-            durable::write_replace(&directory.join(SHOWN), shown_note)?;
-            let report = format!("{report:#}\n");
-            // Last: a directory with a report is complete.
-            durable::write_replace(&directory.join("report.json"), report.as_bytes())
-        };
-        let evidence = state
-            .directory(Path::new("evidence").join(name))
-            .and_then(|directory| write(&directory).map(|()| directory));
+        let evidence = keep_notes(state, log.as_str(), finding, seen, shown);
         Self {
             log: log.clone(),
             code: finding.code,
@@ -89,6 +60,43 @@ impl Contradiction {
             Err(error) => format!("; the signed notes could NOT be kept: {error}"),
         }
     }
+}
+
+/// Keeps both notes of a contradiction under a state directory, with a report beside them; returns where.
+pub(crate) fn keep_notes(
+    state: &StateDir,
+    log: &str,
+    finding: Finding<'_>,
+    seen: &VerifiedCheckpoint,
+    shown: &VerifiedCheckpoint,
+) -> Result<PathBuf, DurableError> {
+    let notes = [seen.signed().to_bytes(), shown.signed().to_bytes()];
+    let [seen_note, shown_note] = &notes;
+    let name = format!(
+        "{}-{}",
+        finding.code.as_str().to_lowercase().replace('.', "-"),
+        Digest::of_parts(&[seen_note, shown_note]).to_hex().get(..16).unwrap_or_default()
+    );
+    let report = json!({
+        "code": finding.code.as_str(),
+        "detail": printable(finding.detail),
+        "log": log,
+        "vkey": shown.log_key().to_string(),
+        "seen": {"file": SEEN, "size": seen.checkpoint().size.get(),
+            "root": seen.checkpoint().root.to_string()},
+        "shown": {"file": SHOWN, "size": shown.checkpoint().size.get(),
+            "root": shown.checkpoint().root.to_string()},
+        "proof": finding.proof.map(|hashes| {
+            hashes.iter().map(ToString::to_string).collect::<Vec<_>>()
+        }),
+    });
+    let directory = state.directory(Path::new("evidence").join(name))?;
+    durable::write_replace(&directory.join(SEEN), seen_note)?;
+    durable::write_replace(&directory.join(SHOWN), shown_note)?;
+    let report = format!("{report:#}\n");
+    // Last: a directory with a report is complete.
+    durable::write_replace(&directory.join("report.json"), report.as_bytes())?;
+    Ok(directory)
 }
 
 /// What the verifier has to say about two checkpoints.

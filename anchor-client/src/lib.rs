@@ -1,8 +1,10 @@
 //! The messenger of Anchorlog: carries statements to logs, brings receipts back, remembers what logs said.
 //!
 //! What it is: the client of a log's interface ([`log_client`]), with everything it answers verified and held
-//! against what the log signed before ([`log`], [`seen`]); an [`outbox`] that loses nothing; time stamps of
-//! RFC 3161 authorities ([`stamp`]); records of governed runs ([`record`]); evidence envelopes
+//! against what the log signed before ([`log`], [`seen`]); logs read whole through their tiles ([`follow`]),
+//! copied ([`mirror`]) and watched ([`monitor`]); an [`outbox`] that loses nothing; time stamps of
+//! RFC 3161 authorities ([`stamp`]); exchanges with witnesses ([`witness`]); records of governed runs
+//! ([`record`]); evidence envelopes
 //! ([`envelope`]); the program `anchor` ([`cli`]) with its load generator ([`hammer`]); and [`durable`],
 //! through which everything that writes to disk goes, the log's server included.
 //!
@@ -13,16 +15,21 @@
 pub mod address;
 mod alone;
 pub mod api;
+pub mod audit;
 #[doc(hidden)]
 pub mod cli;
+pub mod compare;
 pub mod durable;
 pub mod envelope;
 pub mod error;
 pub mod evidence;
 pub mod file_digest;
+pub mod follow;
 pub mod hammer;
 pub mod log;
 pub mod log_client;
+pub mod mirror;
+pub mod monitor;
 pub mod outbox;
 pub mod problem;
 pub mod receipt_store;
@@ -35,5 +42,6 @@ pub mod submit;
 mod tiles;
 pub mod transport;
 pub mod trust;
+pub mod witness;
 
 pub use anchorlog_verifier::keys;

@@ -293,11 +293,7 @@ impl CallError {
     /// Whether the log says that what was asked for doesn't exist.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
-        match self {
-            Self::Transport(TransportError::Problem { problem, .. }) => problem.status == 404,
-            Self::Transport(TransportError::Status { status, .. }) => *status == 404,
-            _ => false,
-        }
+        matches!(self, Self::Transport(error) if error.is_not_found())
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! This is the client's memory of a log, and what makes a log's promise to only grow more than a promise:
 //! [`crate::log::Log`] holds every later answer against it. One file per key, replaced only by a checkpoint
-//! that was proved to extend it.
+//! that was proved to extend it. A log that changes its key has a file for each: whoever knows both keys holds
+//! it against both.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

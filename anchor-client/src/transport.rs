@@ -281,6 +281,16 @@ impl TransportError {
         }
     }
 
+    /// Whether what was asked for doesn't exist, as the log, or a static server, says.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        match self {
+            Self::Problem { problem, .. } => problem.status == 404,
+            Self::Status { status, .. } => *status == 404,
+            _ => false,
+        }
+    }
+
     /// The log's refusal, if this is one that asking again can't change.
     #[must_use]
     pub fn refusal(&self) -> Option<&Problem> {

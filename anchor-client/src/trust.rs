@@ -46,7 +46,12 @@ impl LogTrust {
     pub fn from_policy_file(path: &Path) -> Result<Self, TrustError> {
         let text = read_file(path, MAX_POLICY_BYTES)?
             .ok_or_else(|| TrustError::NoPolicyFile { path: path.to_path_buf() })?;
-        let trust = Trust::from_policy(&text).map_err(|finding| TrustError::PolicyFile {
+        Self::from_policy_text(&text, path)
+    }
+
+    /// The same from the text of such a file; `path` is what errors call it.
+    pub(crate) fn from_policy_text(text: &[u8], path: &Path) -> Result<Self, TrustError> {
+        let trust = Trust::from_policy(text).map_err(|finding| TrustError::PolicyFile {
             path: path.to_path_buf(),
             finding: Box::new(finding),
         })?;
@@ -145,6 +150,14 @@ pub enum TrustError {
         /// The policy file.
         path: PathBuf,
     },
+    /// A policy for several logs where one is meant.
+    #[error("{}: the policy names {logs}; --origin NAME says which log is meant", path.display())]
+    SeveralLogs {
+        /// The policy file.
+        path: PathBuf,
+        /// The logs, for people.
+        logs: String,
+    },
     /// No policy where one was named.
     #[error("{}: there is no such file", path.display())]
     NoPolicyFile {
@@ -173,7 +186,9 @@ impl TrustError {
     pub fn code(&self) -> &str {
         match self {
             Self::DamagedPin { .. } | Self::File(_) => "CLIENT.STATE",
-            Self::NoLog { .. } | Self::NoPolicyFile { .. } => "CLIENT.POLICY",
+            Self::NoLog { .. } | Self::NoPolicyFile { .. } | Self::SeveralLogs { .. } => {
+                "CLIENT.POLICY"
+            }
             Self::Policy { finding } | Self::PolicyFile { finding, .. } => finding.code.as_str(),
         }
     }

@@ -4,11 +4,16 @@
 //! text or as one JSON document, and turns its verdict into the exit code: 0 the asked thing holds or was done, 1
 //! it was evaluated and does not hold, 2 it could not be evaluated, 3 the program itself failed.
 
+mod ask_args;
+mod audit;
 mod commit;
+mod compare;
 mod envelope;
 mod hammer;
 mod listing;
 mod log_args;
+mod mirror;
+mod monitor;
 mod outbox;
 mod progress;
 mod receipt;
@@ -20,6 +25,7 @@ mod stamp;
 mod stamp_args;
 mod statements;
 mod submit;
+mod tile_args;
 
 use std::ffi::OsString;
 use std::panic;
@@ -73,6 +79,8 @@ enum Command {
     Lookup(listing::LookupArgs),
     Trail(listing::TrailArgs),
     Submitter(listing::SubmitterArgs),
+    Mirror(mirror::Args),
+    Monitor(monitor::Args),
     Stamp(stamp_args::Args),
     Commit(commit::Args),
     #[command(subcommand)]
@@ -83,6 +91,8 @@ enum Command {
     #[command(subcommand)]
     Record(record::Command),
     Hammer(hammer::Args),
+    Audit(Box<audit::Args>),
+    Compare(compare::Args),
     Completions(shell::CompletionArgs),
     Man(shell::ManArgs),
 }
@@ -120,12 +130,16 @@ fn answer(command: Command, form: Form) -> Answer {
         Command::Lookup(args) => runtime.block_on(listing::lookup(args, form)).into(),
         Command::Trail(args) => runtime.block_on(listing::trail(args, form)).into(),
         Command::Submitter(args) => runtime.block_on(listing::submitter(args, form)).into(),
+        Command::Mirror(args) => runtime.block_on(mirror::run(args, form)).into(),
+        Command::Monitor(args) => runtime.block_on(monitor::run(args, form)).into(),
         Command::Stamp(args) => runtime.block_on(stamp::run(args, form)).into(),
         Command::Commit(args) => runtime.block_on(commit::run(args, form)).into(),
         Command::Envelope(command) => runtime.block_on(envelope::run(command, form)).into(),
         Command::Outbox(command) => runtime.block_on(outbox::run(command, form)).into(),
         Command::Record(command) => record::run(command),
         Command::Hammer(args) => runtime.block_on(hammer::run(args, form)).into(),
+        Command::Audit(args) => runtime.block_on(audit::run(*args, form)).into(),
+        Command::Compare(args) => runtime.block_on(compare::run(args, form)).into(),
         Command::Completions(args) => shell::completions(&args, Cli::command()),
         Command::Man(args) => shell::man(&args, Cli::command()),
     }
@@ -144,10 +158,14 @@ Examples:
   anchor receipt --log http://127.0.0.1:7390 42 --out receipt.json
   anchor lookup --log http://127.0.0.1:7390 sha256:2cf24dba…
   anchor trail --log http://127.0.0.1:7390 sha256:9f86d081…
+  anchor monitor --log http://127.0.0.1:7390 --policy log.policy --once
+  anchor mirror --log http://127.0.0.1:7390 --policy log.policy --to copy
   anchor stamp --tsa http://timestamp.example/tsr --roots tsa-root.pem report.pdf --out report.tsr
   anchor commit plan.json --log http://127.0.0.1:7390 --out commitment/
   anchor envelope new core --out e0 --layers pre_dispatch_commitment
   anchor envelope anchor e0 --log http://127.0.0.1:7390 --policy policy.json
+  anchor compare --policy logs.policy envelope.tar https://mirror.example/log --log http://127.0.0.1:7390
+  anchor audit --log http://127.0.0.1:7390 --policy logs.policy --plan sha256:9f86d081…
   anchor record freeze run --plan plan.json --operator operator.json
   anchor record export run --engine-key engine.pem --out core
 

@@ -20,3 +20,16 @@ pub(super) fn bytes(total: u64, form: Form) -> ProgressBar {
     bar.set_message("hashing");
     bar
 }
+
+/// A bar over entries whose number comes to be known on the way; hidden as [`bytes`] is.
+pub(super) fn entries(form: Form) -> ProgressBar {
+    if form == Form::Json || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(0);
+    let template = "[{bar:30}] {pos}/{len} entries {per_sec} {eta}";
+    bar.set_style(
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    );
+    bar
+}

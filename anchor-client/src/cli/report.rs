@@ -115,6 +115,13 @@ impl Report {
         );
     }
 
+    /// Adds a failure whose evidence is kept at this place.
+    pub(super) fn fail_with(&mut self, verdict: Verdict, code: &str, detail: &str, evidence: &str) {
+        let (code, detail) = (code.to_owned(), detail.to_owned());
+        let evidence = Some(evidence.to_owned());
+        self.add(verdict, Failure { code, detail, evidence, position: None });
+    }
+
     /// Adds a failure of the library.
     pub(super) fn error(&mut self, error: &ClientError) {
         let failure = Failure {

@@ -137,7 +137,7 @@ enum Allowed {
 
 /// A value that may be meant for one operator.
 #[derive(Clone, Debug, Eq, PartialEq)]
-struct Paired<T> {
+pub(super) struct Paired<T> {
     operator: Option<String>,
     value: T,
 }
@@ -321,6 +321,15 @@ fn require_known<T>(
         }
         _ => Ok(()),
     }
+}
+
+/// Authorities to believe and not to ask: the roots of each operator, and those that nobody is named for.
+pub(super) fn read_trust(files: &[Paired<PathBuf>]) -> Result<Vec<TrustEntry>, StampInputError> {
+    let operators = files.iter().filter_map(|file| file.operator.clone()).collect();
+    let entry = |(operator, roots): (Option<String>, Vec<Certificate>)| {
+        TrustEntry::new(operator.unwrap_or_else(|| "unnamed".to_owned()), roots)
+    };
+    Ok(read_certificate_files(files, &operators)?.into_iter().map(entry).collect())
 }
 
 type ByOperator = BTreeMap<Option<String>, Vec<Certificate>>;

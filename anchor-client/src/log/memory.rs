@@ -40,6 +40,9 @@ impl Log {
     /// 4. smaller although it is the log's current one: a rollback, even if it is consistent.
     /// 5. larger: it is remembered.
     ///
+    /// What was seen under another of the log's keys is compared in the same way before: a log that changes its
+    /// key stays the log it was, and what it has signed with the old one stays said.
+    ///
     /// A log that refuses the proof of 3 is asked for its current checkpoint: one that is smaller than what
     /// was seen is the reason, and a rollback.
     pub(super) async fn reconcile(
@@ -47,6 +50,7 @@ impl Log {
         shown: &VerifiedCheckpoint,
         freshness: Freshness<'_>,
     ) -> Result<(), ClientError> {
+        self.compare_other_keys(shown).await?;
         let mut seen = self.seen.last(shown.log_key())?;
         // Each round, another client has remembered something newer meanwhile.
         loop {
@@ -64,6 +68,18 @@ impl Log {
                 Remembered::Changed(newer) => seen = Some(*newer),
             }
         }
+    }
+
+    /// While a log changes its key it has two of them, and one history: what was seen under the other one
+    /// binds it too.
+    async fn compare_other_keys(&self, shown: &VerifiedCheckpoint) -> Result<(), ClientError> {
+        for seen in self.last_seen().await? {
+            let same_log = seen.checkpoint().origin == shown.checkpoint().origin;
+            if same_log && seen.log_key() != shown.log_key() {
+                self.compare(&seen, shown).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn compare(
@@ -127,8 +143,8 @@ impl Log {
         before: &[VerifiedCheckpoint],
         shown: &VerifiedCheckpoint,
     ) -> Result<(), ClientError> {
-        let same_key = before.iter().find(|seen| seen.log_key() == shown.log_key());
-        match same_key {
+        let same_log = before.iter().filter(|seen| seen.log_key().name() == shown.log_key().name());
+        match same_log.max_by_key(|seen| size(seen)) {
             Some(seen) if size(shown) < size(seen) => Err(self.rolled_back(seen, shown)),
             _ => Ok(()),
         }

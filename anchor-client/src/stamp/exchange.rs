@@ -17,7 +17,7 @@ use crate::transport::{header, root_cause};
 
 /// Prepared connections to any number of servers.
 #[derive(Debug)]
-pub(super) struct Http {
+pub(crate) struct Http {
     plain: Client,
     /// Built when first needed: it wants the system's certificates, which minimal containers don't have.
     secure: OnceLock<Client>,
@@ -43,7 +43,7 @@ pub(super) struct Answer {
 }
 
 impl Http {
-    pub(super) fn new(connect_timeout: Duration) -> Result<Self, ExchangeError> {
+    pub(crate) fn new(connect_timeout: Duration) -> Result<Self, ExchangeError> {
         let plain = builder(connect_timeout).tls_certs_only([]).build();
         let plain = plain.map_err(|source| ExchangeError::Setup { source })?;
         Ok(Self { plain, secure: OnceLock::new(), connect_timeout })
@@ -91,7 +91,8 @@ impl Http {
         Err(ExchangeError::Redirect { target: printable(url.as_str()), refusal })
     }
 
-    fn client(&self, url: &Url) -> Result<&Client, ExchangeError> {
+    /// The client for a URL: without TLS nothing needs the system's certificates.
+    pub(crate) fn client(&self, url: &Url) -> Result<&Client, ExchangeError> {
         if url.scheme() == "http" {
             return Ok(&self.plain);
         }
@@ -181,6 +182,9 @@ pub enum RedirectRefusal {
     /// It asks for a GET, which can't carry a query.
     #[error("it asks for another method")]
     Method,
+    /// Who was asked has to be where its address says.
+    #[error("nothing is sent elsewhere")]
+    Never,
     /// Another host or port, or no address at all.
     #[error("it isn't on the same host")]
     OtherHost,
@@ -217,7 +221,7 @@ impl ExchangeError {
         }
     }
 
-    fn connection(source: reqwest::Error) -> Self {
+    pub(crate) fn connection(source: reqwest::Error) -> Self {
         // Whoever reports it knows the URL.
         Self::Connection { source: source.without_url() }
     }
@@ -232,7 +236,7 @@ fn builder(connect_timeout: Duration) -> reqwest::ClientBuilder {
         .tcp_nodelay(true)
 }
 
-fn is_redirect(status: StatusCode) -> bool {
+pub(crate) fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
@@ -293,7 +297,10 @@ fn media_type(headers: &HeaderMap) -> String {
     printable(String::from_utf8_lossy(longest).trim()).to_ascii_lowercase()
 }
 
-async fn read_limited(mut response: Response, limit: usize) -> Result<Vec<u8>, ExchangeError> {
+pub(crate) async fn read_limited(
+    mut response: Response,
+    limit: usize,
+) -> Result<Vec<u8>, ExchangeError> {
     // What a server announces is never believed to be little, only to be too much.
     let announced = response.content_length().map(usize::try_from);
     if announced.is_some_and(|length| length.map_or(true, |length| length > limit)) {
@@ -310,7 +317,7 @@ async fn read_limited(mut response: Response, limit: usize) -> Result<Vec<u8>, E
 }
 
 /// How a body begins, for people. Whoever sends it slowly isn't waited for.
-async fn excerpt(mut response: Response) -> String {
+pub(crate) async fn excerpt(mut response: Response) -> String {
     let mut bytes = Vec::new();
     let read = async {
         while bytes.len() < EXCERPT_BYTES {

@@ -27,7 +27,7 @@
 mod authority;
 mod crl;
 mod error;
-mod exchange;
+pub(crate) mod exchange;
 mod report;
 mod store;
 mod task;

@@ -166,8 +166,7 @@ pub const LAYERS: &str = "signed_entries_and_checkpoints,pre_dispatch_commitment
 fn lineage(world: &World, envelope: &str, predecessor: &str) -> Vec<&'static str> {
     let envelope = world.envelope(envelope);
     let before = world.envelope(predecessor);
-    let predecessor =
-        Predecessor { root_envelope: before.root_envelope(), manifest: before.manifest().clone() };
+    let predecessor = Predecessor::of_manifest(before.root_envelope(), before.manifest().clone());
     let mut findings = Findings::new();
     let survey = anchorlog_verifier::gad::artifacts::Survey::of(
         envelope.bundle(),

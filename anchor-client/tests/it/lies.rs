@@ -1,10 +1,13 @@
 //! Every lie of a log is found and called by its name.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anchorlog_client::error::ClientError;
-use anchorlog_client::log::Log;
+use anchorlog_client::log::{KeySource, Log, LogOptions};
 use anchorlog_client::log_client::Wait;
+use anchorlog_client::retry::RetryPolicy;
+use anchorlog_client::state::StateDir;
 use anchorlog_proto::Digest;
 use anchorlog_proto::checkpoint::SignedCheckpoint;
 use anchorlog_proto::receipt::Receipt;
@@ -53,6 +56,41 @@ fn a_split_view_is_called_one() {
     let again = block_on(client.receipt(3, Wait::PUBLISHED)).unwrap_err();
     assert_kept(&again, "LOG.SPLIT_VIEW", (10, 10));
     assert_eq!(again.evidence(), error.evidence());
+}
+
+#[test]
+fn a_log_that_changes_its_key_has_one_history() {
+    let log = FakeLog::start();
+    let state = tempfile::tempdir().unwrap();
+    let policy = state.path().join("policy");
+    let [old, new] = [1, 2].map(|seed| signer(seed).verifier_key().to_string());
+    std::fs::write(&policy, format!("log {old}\nlog {new}\nquorum none\n")).unwrap();
+    let client = Log::new(LogOptions {
+        address: log.url().parse().unwrap(),
+        keys: KeySource::Policy(policy),
+        state: StateDir::at(state.path()),
+        timeout: Duration::from_secs(10),
+        retry: RetryPolicy::NEVER,
+    })
+    .unwrap();
+    log.world().append(entries(0..10));
+    block_on(client.checkpoint()).unwrap();
+    // The new key goes on with the history of the old one.
+    log.world().signer = signer(2);
+    log.world().append(entries(10..12));
+    block_on(client.checkpoint()).unwrap();
+    // It makes up another one: what was seen under either key tells.
+    log.world().entries = entries(100..110);
+    let error = block_on(client.checkpoint()).unwrap_err();
+    assert_eq!(code(&error), "LOG.SPLIT_VIEW", "{error}");
+    assert!(error.evidence().is_some_and(|kept| kept.join("report.json").is_file()));
+    // The old key shows the history of the new one, and then another.
+    log.world().signer = signer(1);
+    log.world().entries = entries(0..12);
+    block_on(client.checkpoint()).unwrap();
+    log.world().entries = [entries(0..10), entries(200..202)].concat();
+    let error = block_on(client.checkpoint()).unwrap_err();
+    assert_eq!(code(&error), "LOG.SPLIT_VIEW", "{error}");
 }
 
 #[test]

@@ -224,6 +224,8 @@ fn request<'a>(
         policy_hash: None,
         trust,
         attestations: &[],
+        audits: &[],
+        auditors: &[],
         predecessors: &[],
         successor,
         expect_root_core: None,

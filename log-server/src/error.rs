@@ -7,7 +7,9 @@ use anchorlog_proto::statement::StatementError;
 use anchorlog_proto::tlog_proof::TlogProofError;
 
 use crate::finder::FindError;
+use crate::frozen::FrozenError;
 use crate::index::IndexError;
+use crate::rollback::GuardError;
 use crate::storage::StorageError;
 
 /// Any failure of the server that is not the answer to one request.
@@ -35,7 +37,10 @@ pub enum Error {
     #[error("a stored checkpoint: {0}")]
     Checkpoint(#[from] CheckpointError),
     /// The log's directory was written under another name or key.
-    #[error("the log in this directory is not signed by the configured key: {source}")]
+    #[error(
+        "the log in this directory is not signed by a configured key: {source}; a key that it was signed \
+         with before belongs into log.retired_keys"
+    )]
     ForeignLog {
         /// What the signature check said.
         source: CheckpointError,
@@ -43,6 +48,21 @@ pub enum Error {
     /// Something on disk besides the log's own storage.
     #[error(transparent)]
     Durable(#[from] DurableError),
+    /// The file that says that the log has ended.
+    #[error(transparent)]
+    Frozen(#[from] Box<FrozenError>),
+    /// The log is frozen, and this is not the tree it ended with.
+    #[error(
+        "the log is frozen, but its {size} entries are not those of its last checkpoint; restore it from a \
+         backup that was made after it was frozen"
+    )]
+    FrozenDiffers {
+        /// Entries that the log holds.
+        size: u64,
+    },
+    /// Somebody knows of more, or of something else, than the log holds; or too few could be asked.
+    #[error(transparent)]
+    Guard(#[from] Box<GuardError>),
     /// A look-up.
     #[error(transparent)]
     Find(#[from] FindError),
@@ -66,6 +86,9 @@ pub enum Error {
     /// Another process has the directory.
     #[error(transparent)]
     Lock(#[from] LockError),
+    /// A log that is to sign, and no private key.
+    #[error("the log's private key is needed: it is not frozen")]
+    NoSigner,
     /// A thread of the log panicked: a defect of the program.
     #[error("a thread of the log panicked")]
     Panicked,

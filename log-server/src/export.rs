@@ -12,6 +12,7 @@ use anchorlog_proto::note::VerifierKey;
 use anchorlog_proto::tile::{EntriesId, LevelShape, TileHashes};
 
 use crate::error::Error;
+use crate::frozen::Frozen;
 use crate::log::tiles;
 use crate::recovery::{self, LOCK};
 use crate::storage::Objects;
@@ -28,10 +29,11 @@ pub struct Exported {
     pub kept: u64,
 }
 
-/// Exports the log of `directory` below `to`. The log must not be running.
-pub fn export(directory: &Path, key: &VerifierKey, to: &Path) -> Result<Exported, Error> {
+/// Exports the log of `directory`, whose present and former keys are `keys`, below `to`. The log must not be
+/// running.
+pub fn export(directory: &Path, keys: &[VerifierKey], to: &Path) -> Result<Exported, Error> {
     let _lock = DirectoryLock::acquire(&directory.join(LOCK))?;
-    let recovered = recovery::recover(directory, key, WalOptions::default())?;
+    let recovered = recovery::recover(directory, keys, WalOptions::default())?;
     let Some(snapshot) = recovered.snapshot else { return Err(Error::JournalMissing) };
     let objects = recovered.objects;
     let mut done = Exported { size: snapshot.size().get(), ..Exported::default() };
@@ -51,7 +53,14 @@ pub fn export(directory: &Path, key: &VerifierKey, to: &Path) -> Result<Exported
             Ok(objects.read_entries(id.first_entry(), width.get())?)
         })?;
     }
-    durable::write_replace(&to.join("checkpoint"), snapshot.note())?;
+    // The last checkpoint of a log that has ended was signed anew.
+    let frozen = Frozen::read(directory).map_err(Box::new)?;
+    if frozen.as_ref().is_some_and(|frozen| !frozen.is_of(&snapshot)) {
+        return Err(Error::FrozenDiffers { size: snapshot.size().get() });
+    }
+    let last = frozen.map(|frozen| frozen.checkpoint().to_bytes());
+    let note = last.as_deref().unwrap_or(snapshot.note());
+    durable::write_replace(&to.join("checkpoint"), note)?;
     done.written += 1;
     Ok(done)
 }

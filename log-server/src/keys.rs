@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anchorlog_client::durable::{self, DurableError};
 use anchorlog_client::keys::{self, KeyFileError as PemFileError};
+use anchorlog_proto::cosignature::CosignerKey;
 use anchorlog_proto::encoding;
 use anchorlog_proto::note::{KeyError as NoteKeyError, KeyName, NoteSigner, VerifierKey};
 use anchorlog_proto::signed_object::SigningKey;
@@ -96,6 +97,12 @@ impl LogKey {
     #[must_use]
     pub fn signer(&self, name: &KeyName) -> NoteSigner {
         NoteSigner::from_seed(name.clone(), *self.0)
+    }
+
+    /// Returns the cosigner of a witness of this name.
+    #[must_use]
+    pub fn cosigner(&self, name: &KeyName) -> CosignerKey {
+        CosignerKey::from_seed(name.clone(), *self.0)
     }
 
     /// Returns the public half as a log of this name publishes it.

@@ -11,63 +11,33 @@ use std::thread::{self, JoinHandle};
 
 use anchorlog_client::durable::{self, DirectoryLock};
 use anchorlog_proto::Digest;
-use anchorlog_proto::checkpoint::Origin;
+use anchorlog_proto::checkpoint::{Origin, SignedCheckpoint};
 use anchorlog_proto::merkle::{self, TreeSize, consistency};
-use anchorlog_proto::note::{NoteSigner, VerifierKey};
+use anchorlog_proto::note::VerifierKey;
 use anchorlog_proto::signed_object::SignerId;
 use anchorlog_proto::statement::{LogEntry, StatementKind, Trail};
 use anchorlog_proto::tile::{EntriesId, LevelShape, TileId, Width, hashes_in_level};
 use tokio::sync::watch;
 
-use crate::checkpoints::CheckpointStore;
+use self::opening::Opened;
+pub use self::options::{LogOptions, Standing};
+use crate::checkpoints::{CheckpointStore, CosignatureStore};
 use crate::error::Error;
 use crate::feeder::Feeder;
-use crate::filter::{self, LeafFilter};
+use crate::filter::LeafFilter;
 use crate::finder::Finder;
-use crate::index::{self, Claim, DigestCursor, Engine, Page, Posting};
+use crate::index::{self, Claim, DigestCursor, Page, Posting};
 use crate::keeper::{Keeper, Stop};
+use crate::log_keys::LogKeys;
 use crate::metrics::Metrics;
-use crate::pool::{Committed, Pool, PoolLimits, SubmitError};
-use crate::recovery::{self, INDEX, LOCK, Recovered};
-use crate::sequencer::{Sequencer, SpaceGuard, found_log};
+use crate::pool::{Committed, Pool, SubmitError};
+use crate::recovery::{INDEX, LOCK};
+use crate::rollback::{GuardError, Known};
+use crate::sequencer::{Sequencer, SpaceGuard};
 use crate::snapshot::Snapshot;
 use crate::storage::record::entries_of;
-use crate::storage::wal::WalOptions;
 use crate::storage::{Defect, Journal, Objects, StorageError};
 use crate::tree::StoredTree;
-
-/// How a log is run.
-#[derive(Clone, Debug)]
-pub struct LogOptions {
-    /// Limits of the submission queue.
-    pub pool: PoolLimits,
-    /// What keeps the index.
-    pub engine: Engine,
-    /// Bytes the index may use for caches and buffers.
-    pub index_memory: u64,
-    /// Bytes the filter in front of the index may use, for telling most new statements from duplicates.
-    pub filter_memory: u64,
-    /// How the journal is cut.
-    pub wal: WalOptions,
-    /// Bytes that stay free on the disk: below, submissions are refused.
-    pub min_free_bytes: u64,
-    /// Operators of time-stamping authorities that have to stamp a checkpoint before it is anchored.
-    pub anchor_quorum: usize,
-}
-
-impl Default for LogOptions {
-    fn default() -> Self {
-        Self {
-            pool: PoolLimits::default(),
-            engine: Engine::default(),
-            index_memory: index::DEFAULT_MEMORY,
-            filter_memory: filter::DEFAULT_MEMORY,
-            wal: WalOptions::default(),
-            min_free_bytes: 64 << 20,
-            anchor_quorum: 1,
-        }
-    }
-}
 
 /// A handle on a running log.
 #[derive(Clone)]
@@ -76,11 +46,17 @@ pub struct Log(Arc<Shared>);
 struct Shared {
     origin: Origin,
     key: VerifierKey,
+    keys: LogKeys,
+    standing: watch::Receiver<Standing>,
     pool: Arc<Pool>,
     tree: StoredTree,
     finder: Arc<Finder>,
     published: watch::Receiver<Arc<Snapshot>>,
+    /// Whoever follows a log that has ended goes on to follow it.
+    _publish: Arc<watch::Sender<Arc<Snapshot>>>,
     checkpoints: Arc<CheckpointStore>,
+    cosignatures: Arc<CosignatureStore>,
+    stamping: watch::Sender<Option<Arc<Snapshot>>>,
     fail: Arc<watch::Sender<bool>>,
 }
 
@@ -98,47 +74,68 @@ pub struct Running {
 }
 
 impl Log {
-    /// Opens the log of `directory`, or founds it there, and starts it.
+    /// Opens the log of `directory`, or founds it there, and starts it. Nobody else is asked what they know of
+    /// it: [`open_guarded`](Self::open_guarded) does that.
     ///
     /// The origin is the name of the signer's key.
     pub fn open(
         directory: &Path,
-        signer: NoteSigner,
+        keys: impl Into<LogKeys>,
         options: &LogOptions,
         metrics: Metrics,
     ) -> Result<(Self, Running), Error> {
+        Self::open_guarded(directory, keys.into(), options, metrics, |_, _| Ok(Vec::new()))
+    }
+
+    /// The same; but before anything is signed, `guard` is asked what others know of the log, and a log that
+    /// has less or something else isn't opened. It is told the log's keys and its newest checkpoint. A log that signs nothing,
+    /// because it is frozen or opened to be read, asks nobody.
+    pub fn open_guarded(
+        directory: &Path,
+        keys: LogKeys,
+        options: &LogOptions,
+        metrics: Metrics,
+        guard: impl FnOnce(&LogKeys, Option<&SignedCheckpoint>) -> Result<Vec<Known>, GuardError>,
+    ) -> Result<(Self, Running), Error> {
         durable::create_dir_all(directory)?;
         let lock = DirectoryLock::acquire(&directory.join(LOCK))?;
-        let key = signer.verifier_key().clone();
-        let origin = Origin::new(key.name().as_str())?;
-        let Recovered { journal, objects, snapshot } =
-            recovery::recover(directory, &key, options.wal)?;
-        let snapshot = match snapshot {
-            Some(snapshot) => snapshot,
-            None => found_log(&origin, &signer, &journal)?,
-        };
+        let Opened { keys, standing, journal, objects, snapshot } =
+            opening::open(directory, keys, options, guard)?;
+        let key = keys.primary().ok_or(Error::NoSigner)?.clone();
+        let origin = Origin::from(key.name());
         let checkpoints = Arc::new(CheckpointStore::open(directory, options.anchor_quorum)?);
+        let cosignatures = CosignatureStore::open(directory, options.witness_policy.clone())?;
+        let cosignatures = Arc::new(cosignatures);
         metrics.set_checkpoint(snapshot.size().get(), snapshot.published());
         let journal: Arc<dyn Journal> = Arc::new(journal);
         let objects: Arc<dyn Objects> = objects;
+        let (stands, standing) = watch::channel(standing);
         let (leaf_filter, stored_leaves) =
             LeafFilter::new(snapshot.size().get(), options.filter_memory)
                 .map_err(|_| Error::Randomness)?;
         let (publish, published) = watch::channel(Arc::new(snapshot));
+        let publish = Arc::new(publish);
         let pool = Arc::new(Pool::new(options.pool));
+        match *standing.borrow() {
+            Standing::Open => {}
+            Standing::ReadOnly => pool.close(SubmitError::ReadOnly),
+            Standing::Frozen => pool.close(SubmitError::Frozen),
+        }
         let finder = Arc::new(Finder::new());
         let stop = Arc::new(Stop::default());
         let space = SpaceGuard::new(directory, options.min_free_bytes);
 
         let sequencer = Sequencer {
             origin: origin.clone(),
-            signer,
+            keys: keys.clone(),
+            directory: directory.to_path_buf(),
+            standing: stands,
             pool: Arc::clone(&pool),
             journal: Arc::clone(&journal),
             objects: Arc::clone(&objects),
             finder: Arc::clone(&finder),
             filter: leaf_filter,
-            published: publish,
+            published: Arc::clone(&publish),
             metrics: metrics.clone(),
             space: Some(space.clone()),
         };
@@ -175,7 +172,21 @@ impl Log {
             _lock: lock,
         };
         let tree = StoredTree::new(objects);
-        let shared = Shared { origin, key, pool, tree, finder, published, checkpoints, fail };
+        let shared = Shared {
+            origin,
+            key,
+            keys,
+            standing,
+            pool,
+            tree,
+            finder,
+            published,
+            _publish: publish,
+            checkpoints,
+            cosignatures,
+            stamping: watch::Sender::new(None),
+            fail,
+        };
         let log = Self(Arc::new(shared));
         match log.check_countersigned() {
             Ok(()) => Ok((log, running)),
@@ -192,10 +203,38 @@ impl Log {
         &self.0.origin
     }
 
-    /// The key that verifies its checkpoints.
+    /// The primary key that verifies its checkpoints.
     #[must_use]
     pub fn key(&self) -> &VerifierKey {
         &self.0.key
+    }
+
+    /// All its keys.
+    #[must_use]
+    pub fn keys(&self) -> &LogKeys {
+        &self.0.keys
+    }
+
+    /// Whether it takes anything.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        *self.0.standing.borrow()
+    }
+
+    /// Ends the log: what waits is still committed, a last checkpoint is signed, and nothing is ever added
+    /// again. Done already, it changes nothing. Returns when it is durable.
+    pub async fn freeze(&self) -> Result<Arc<Snapshot>, SubmitError> {
+        if self.standing() == Standing::ReadOnly {
+            return Err(SubmitError::ReadOnly);
+        }
+        self.0.pool.close(SubmitError::Frozen);
+        let mut standing = self.0.standing.clone();
+        let ended = tokio::select! {
+            // The sender goes with the sequencer, in whose hands it is.
+            ended = standing.wait_for(|standing| *standing == Standing::Frozen) => ended.is_ok(),
+            () = self.failed() => false,
+        };
+        if ended { Ok(self.snapshot()) } else { Err(SubmitError::Failed) }
     }
 
     /// What is published now.
@@ -421,6 +460,10 @@ fn join(thread: JoinHandle<Result<(), Error>>) -> Result<(), Error> {
 mod anchors;
 #[cfg(test)]
 mod index_tests;
+#[cfg(test)]
+mod keys_tests;
+mod opening;
+mod options;
 mod receipts;
 #[cfg(test)]
 mod tests;

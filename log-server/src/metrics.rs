@@ -5,6 +5,7 @@
 //! number of series grow. This is not a tracing facility: single requests are in the structured log.
 
 mod anchoring;
+mod witnessing;
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
 pub use self::anchoring::AnchoringMetrics;
+pub use self::witnessing::WitnessingMetrics;
 
 /// A shared handle on all measurements of one server. Cloning it is one reference count.
 #[derive(Clone, Debug)]
@@ -78,6 +80,12 @@ impl Metrics {
         &self.0.anchoring
     }
 
+    /// What the witnessing of the log measures.
+    #[must_use]
+    pub fn witnessing(&self) -> &WitnessingMetrics {
+        &self.0.witnessing
+    }
+
     /// Records one answered HTTP request. `route` is the route's template, never the path asked for.
     pub fn request(&self, route: &'static str, status: u16, took: Duration) {
         let labels = RequestLabels { route, status: status_class(status) };
@@ -97,6 +105,7 @@ impl Metrics {
         let signed = inner.checkpoint_signed.get();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         inner.anchoring.refresh(i64::try_from(now).unwrap_or(i64::MAX), size);
+        inner.witnessing.refresh(i64::try_from(now).unwrap_or(i64::MAX), size);
         if signed != 0 {
             inner.checkpoint_age.set(now.saturating_sub(signed));
         }
@@ -205,6 +214,7 @@ struct Inner {
     checkpoint_signed: Level,
     checkpoint_age: Level,
     anchoring: AnchoringMetrics,
+    witnessing: WitnessingMetrics,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<RouteLabel, Histogram>,
 }
@@ -228,6 +238,7 @@ impl Inner {
             checkpoint_signed: Level::default(),
             checkpoint_age: Level::default(),
             anchoring: AnchoringMetrics::default(),
+            witnessing: WitnessingMetrics::default(),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(request_buckets),
         };
@@ -287,6 +298,7 @@ impl Inner {
             self.checkpoint_age.clone(),
         );
         self.anchoring.register(registry);
+        self.witnessing.register(registry);
         registry.register(
             "http_requests",
             "HTTP requests answered, by route template and status class",

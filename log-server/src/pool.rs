@@ -25,12 +25,18 @@ pub enum SubmitError {
     /// Duplicates can't be told from new entries while the index is not there.
     #[error("the index is not ready")]
     IndexNotReady,
+    /// The log is frozen: it has ended.
+    #[error("the log is frozen")]
+    Frozen,
     /// The log has as many entries as a tree can have.
     #[error("the log is full")]
     LogFull,
     /// Too much is waiting already.
     #[error("too many submissions are waiting")]
     Overloaded,
+    /// The log was opened to be read.
+    #[error("the log is open for reading alone")]
+    ReadOnly,
     /// The log is being shut down.
     #[error("the log is shutting down")]
     ShuttingDown,
@@ -191,9 +197,15 @@ impl Pool {
     }
 
     /// Takes no more submissions, and says why. What waits is still committed, unless the log failed.
+    ///
+    /// A log that has ended, or ends, does so whatever else happens to it, short of a failure.
     pub(crate) fn close(&self, reason: SubmitError) {
         let mut state = lock(&self.state);
-        state.closed = Some(reason);
+        let stays = reason == SubmitError::ShuttingDown
+            && matches!(state.closed, Some(SubmitError::Frozen | SubmitError::ReadOnly));
+        if !stays {
+            state.closed = Some(reason);
+        }
         let abandoned = if reason == SubmitError::Failed {
             state.entries = 0;
             state.bytes = 0;
@@ -206,6 +218,11 @@ impl Pool {
             submission.refuse(reason);
         }
         self.filled.notify_all();
+    }
+
+    /// Why nothing is taken any more, if that is so.
+    pub(crate) fn closed(&self) -> Option<SubmitError> {
+        lock(&self.state).closed
     }
 
     /// Entries that wait.

@@ -20,13 +20,13 @@ use crate::storage::wal::WalOptions;
 /// The log must not be running.
 pub fn rebuild_index(
     directory: &Path,
-    key: &VerifierKey,
+    keys: &[VerifierKey],
     engine: Engine,
     memory: u64,
     mut progress: impl FnMut(u64, u64),
 ) -> Result<u64, Error> {
     let _lock = DirectoryLock::acquire(&directory.join(LOCK))?;
-    let recovered = recovery::recover(directory, key, WalOptions::default())?;
+    let recovered = recovery::recover(directory, keys, WalOptions::default())?;
     let objects: Arc<dyn Objects> = recovered.objects;
     let size = objects.size();
     let directory = index_directory(directory);

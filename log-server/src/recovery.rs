@@ -40,16 +40,17 @@ pub(crate) struct Recovered {
     pub(crate) snapshot: Option<Snapshot>,
 }
 
-/// Opens the storage below `directory`, which is created when it is not there.
+/// Opens the storage below `directory`, which is created when it is not there. `keys` are all that the log
+/// signs with or has signed with.
 pub(crate) fn recover(
     directory: &Path,
-    key: &VerifierKey,
+    keys: &[VerifierKey],
     options: WalOptions,
 ) -> Result<Recovered, Error> {
     let folder = directory.join(OBJECTS);
     check_journal_covers(directory, &folder)?;
     // Both callbacks of the journal work on the one replay.
-    let replay = RefCell::new(Replay { folder, key, objects: None, snapshot: None });
+    let replay = RefCell::new(Replay { folder, keys, objects: None, snapshot: None });
     let journal = FileJournal::open(
         &directory.join(JOURNAL),
         options,
@@ -60,7 +61,7 @@ pub(crate) fn recover(
     let objects = objects.ok_or(Error::JournalMissing)?;
     // Every root on the way was compared; the newest signature vouches for all of them.
     if let Some(snapshot) = &snapshot {
-        check_signature(snapshot, key)?;
+        check_signature(snapshot, keys)?;
     }
     Ok(Recovered { journal, objects, snapshot })
 }
@@ -90,7 +91,7 @@ fn check_journal_covers(directory: &Path, folder: &Path) -> Result<(), Error> {
 
 struct Replay<'a> {
     folder: PathBuf,
-    key: &'a VerifierKey,
+    keys: &'a [VerifierKey],
     objects: Option<Arc<FlatObjects>>,
     snapshot: Option<Snapshot>,
 }
@@ -104,7 +105,7 @@ impl Replay<'_> {
         let edge = Frontier::from_reader(&tree, base.size)?;
         if !base.checkpoint.is_empty() {
             let snapshot = snapshot_of(&base.checkpoint, edge)?;
-            check_signature(&snapshot, self.key)?;
+            check_signature(&snapshot, self.keys)?;
             self.snapshot = Some(snapshot);
         } else if base.size != TreeSize::ZERO {
             return Err(Error::RootMismatch { size: base.size.get() });
@@ -139,9 +140,9 @@ fn snapshot_of(note: &[u8], edge: Frontier) -> Result<Snapshot, Error> {
     Ok(Snapshot::new(signed, edge))
 }
 
-/// Refuses a checkpoint that another key or another name has signed.
-fn check_signature(snapshot: &Snapshot, key: &VerifierKey) -> Result<(), Error> {
-    let verdict = snapshot.checkpoint().verify(key);
+/// Refuses a checkpoint that none of the log's keys, present or former, has signed.
+fn check_signature(snapshot: &Snapshot, keys: &[VerifierKey]) -> Result<(), Error> {
+    let verdict = snapshot.checkpoint().verify_any(keys);
     verdict.map(|_| ()).map_err(|source| Error::ForeignLog { source })
 }
 

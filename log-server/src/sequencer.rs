@@ -10,9 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anchorlog_proto::Digest;
-use anchorlog_proto::checkpoint::{Checkpoint, Origin, SignedCheckpoint};
+use anchorlog_proto::checkpoint::{Checkpoint, Origin};
 use anchorlog_proto::merkle::{Extension, Frontier, TreeSize};
-use anchorlog_proto::note::NoteSigner;
 use anchorlog_proto::statement::LogEntry;
 use anchorlog_proto::tile;
 use tokio::sync::watch;
@@ -20,8 +19,11 @@ use tokio::sync::watch;
 use crate::error::Error;
 use crate::filter::LeafFilter;
 use crate::finder::{FindError, Finder};
+use crate::frozen::Frozen;
 use crate::index::IndexedEntry;
 use crate::leaf_map::LeafMap;
+use crate::log::Standing;
+use crate::log_keys::LogKeys;
 use crate::metrics::Metrics;
 use crate::pool::{Place, Pool, Submission, SubmitError};
 use crate::snapshot::Snapshot;
@@ -34,13 +36,16 @@ pub(crate) const MAX_INDEX_LAG: usize = 1 << 18;
 /// Everything the sequencing thread works with.
 pub(crate) struct Sequencer {
     pub(crate) origin: Origin,
-    pub(crate) signer: NoteSigner,
+    pub(crate) keys: LogKeys,
+    /// Where the log is ended.
+    pub(crate) directory: PathBuf,
+    pub(crate) standing: watch::Sender<Standing>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) objects: Arc<dyn Objects>,
     pub(crate) finder: Arc<Finder>,
     pub(crate) filter: LeafFilter,
-    pub(crate) published: watch::Sender<Arc<Snapshot>>,
+    pub(crate) published: Arc<watch::Sender<Arc<Snapshot>>>,
     pub(crate) metrics: Metrics,
     pub(crate) space: Option<SpaceGuard>,
 }
@@ -52,6 +57,23 @@ impl Sequencer {
             self.metrics.set_queue_depth(count(self.pool.depth()));
             self.commit(submissions)?;
         }
+        let ending = self.pool.closed() == Some(SubmitError::Frozen);
+        if ending && *self.standing.borrow() == Standing::Open {
+            self.freeze()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the log with what it has: everything that was promised is committed, and nothing more comes.
+    fn freeze(&self) -> Result<(), Error> {
+        let last = Arc::clone(&self.published.borrow());
+        let signed = self.keys.sign(last.checkpoint().checkpoint())?;
+        let frozen = Frozen::new(&self.keys, signed.clone());
+        // From here on it has ended, whatever happens to this process.
+        frozen.write(&self.directory)?;
+        self.published.send_replace(Arc::new(Snapshot::new(signed, last.edge().clone())));
+        self.standing.send_replace(Standing::Frozen);
+        tracing::info!(size = last.size().get(), "the log is frozen");
         Ok(())
     }
 
@@ -117,7 +139,7 @@ impl Sequencer {
     ) -> Result<Arc<Snapshot>, Error> {
         let checkpoint =
             Checkpoint::new(self.origin.clone(), extension.size(), extension.after().root());
-        let signed = SignedCheckpoint::sign(&checkpoint, &self.signer)?;
+        let signed = self.keys.sign(&checkpoint)?;
         let snapshot = Arc::new(Snapshot::new(signed, extension.after().clone()));
         let entries = count(plan.new.len());
         self.objects.reserve(entries, count(plan.bundle.len()))?;
@@ -260,12 +282,12 @@ fn refuse(planned: Vec<(Submission, Vec<Place>)>, snapshot: &Arc<Snapshot>, reas
 /// Signs the checkpoint of the empty log and makes it durable: the first record of a new journal.
 pub(crate) fn found_log(
     origin: &Origin,
-    signer: &NoteSigner,
+    keys: &LogKeys,
     journal: &dyn Journal,
 ) -> Result<Snapshot, Error> {
     let edge = Frontier::new();
     let checkpoint = Checkpoint::new(origin.clone(), edge.size(), edge.root());
-    let snapshot = Snapshot::new(SignedCheckpoint::sign(&checkpoint, signer)?, edge);
+    let snapshot = Snapshot::new(keys.sign(&checkpoint)?, edge);
     journal.append(&BatchRecord {
         first_index: 0,
         count: 0,

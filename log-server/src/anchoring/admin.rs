@@ -1,4 +1,4 @@
-//! Asking a running server to renew: a socket of this machine, for the server's own user alone.
+//! Asking a running server for what only its operator may ask, to renew or to end the log: a socket of this machine, for the server's own user alone.
 //!
 //! One line in, one line of canonical JSON out. It is no part of the HTTP interface, because whoever is on
 //! the other end of that may have come through a proxy; here the kernel says who it is. The socket has
@@ -20,9 +20,40 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 
 use super::task::{Handle, Round};
+use crate::log::{Log, Standing};
+use crate::snapshot::Snapshot;
 
-/// The one thing that can be asked.
-const RENEW: &[u8] = b"renew\n";
+/// What can be asked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[allow(clippy::exhaustive_enums, reason = "both ends are this program")]
+pub enum Request {
+    /// To end the log.
+    Freeze,
+    /// To have the newest checkpoint stamped now.
+    Renew,
+}
+
+impl Request {
+    const fn line(self) -> &'static [u8] {
+        match self {
+            Self::Freeze => b"freeze\n",
+            Self::Renew => b"renew\n",
+        }
+    }
+}
+
+/// Whom a request is for.
+#[derive(Clone)]
+#[allow(clippy::exhaustive_structs, reason = "the server fills it in")]
+pub struct Asked {
+    /// The log.
+    pub log: Log,
+    /// Its anchoring, if there is any.
+    pub anchoring: Option<Handle>,
+}
+
+/// The longest request.
+const MAX_REQUEST: usize = 16;
 
 /// The longest answer: ten authorities, each with a long reason.
 const MAX_ANSWER: u64 = 1 << 20;
@@ -44,7 +75,7 @@ impl Admin {
     }
 
     /// Answers one request after the other until `stop` becomes true.
-    pub async fn run(self, handle: Handle, mut stop: watch::Receiver<bool>) {
+    pub async fn run(self, asked: Asked, mut stop: watch::Receiver<bool>) {
         loop {
             let accepted = tokio::select! {
                 _ = stop.wait_for(|stopped| *stopped) => break,
@@ -53,7 +84,7 @@ impl Admin {
             let answered = match accepted {
                 Ok((stream, _)) => tokio::select! {
                     _ = stop.wait_for(|stopped| *stopped) => break,
-                    answered = answer(stream, &handle) => answered,
+                    answered = answer(stream, &asked) => answered,
                 },
                 Err(error) => {
                     // Typically out of file descriptors.
@@ -68,14 +99,14 @@ impl Admin {
     }
 }
 
-/// Asks the server that runs on the data directory `data` to renew, and returns its line. Needs a tokio runtime
-/// with I/O.
-pub async fn ask(data: &Path) -> io::Result<Vec<u8>> {
+/// Asks the server that runs on the data directory `data`, and returns its line; empty when it can't do that.
+/// Needs a tokio runtime with I/O.
+pub async fn ask(data: &Path, request: Request) -> io::Result<Vec<u8>> {
     let stream = StdStream::connect_addr(&address(data)?)?;
     stream.set_nonblocking(true)?;
     let mut stream = UnixStream::from_std(stream)?;
     check_peer(&stream)?;
-    stream.write_all(RENEW).await?;
+    stream.write_all(request.line()).await?;
     let mut line = Vec::new();
     stream.take(MAX_ANSWER).read_to_end(&mut line).await?;
     Ok(line)
@@ -108,18 +139,56 @@ pub fn describe(round: &Round) -> Object<'static> {
     ])
 }
 
-async fn answer(mut stream: UnixStream, handle: &Handle) -> io::Result<()> {
+/// The end of a log as JSON: its last checkpoint, whether it had ended `before`, and the round over it.
+#[must_use]
+pub fn describe_frozen(last: &Snapshot, before: bool, round: Option<&Round>) -> Object<'static> {
+    Object::from([
+        ("before", Value::from(before)),
+        ("checkpoint", Value::from(last.checkpoint().note().to_text())),
+        ("root", Value::from(last.root().to_string())),
+        ("round", round.map_or(Value::Null, |round| Value::from(describe(round)))),
+        ("size", Value::try_from(last.size().get()).unwrap_or(Value::Null)),
+    ])
+}
+
+async fn answer(mut stream: UnixStream, asked: &Asked) -> io::Result<()> {
     check_peer(&stream)?;
-    let mut request = [0; RENEW.len()];
-    tokio::time::timeout(PATIENCE, stream.read_exact(&mut request)).await??;
-    if request != *RENEW {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let Some(round) = handle.renew().await else { return Err(io::ErrorKind::WouldBlock.into()) };
-    let mut line = describe(&round).to_canonical();
+    let request = tokio::time::timeout(PATIENCE, read_request(&mut stream)).await??;
+    let answer = match request {
+        Request::Renew => match &asked.anchoring {
+            Some(handle) => handle.renew().await.map(|round| describe(&round)),
+            None => None,
+        },
+        Request::Freeze => freeze(asked).await,
+    };
+    let Some(answer) = answer else { return Err(io::ErrorKind::WouldBlock.into()) };
+    let mut line = answer.to_canonical();
     line.push(b'\n');
     stream.write_all(&line).await?;
     stream.shutdown().await
+}
+
+/// Ends the log, and has its last checkpoint stamped.
+async fn freeze(asked: &Asked) -> Option<Object<'static>> {
+    let before = asked.log.standing() == Standing::Frozen;
+    let last = asked.log.freeze().await;
+    let last = last.inspect_err(|error| tracing::error!(%error, "the log is not frozen")).ok()?;
+    let anchored = asked.log.checkpoints().newest().borrow().map(|newest| newest.size);
+    let round = match &asked.anchoring {
+        Some(handle) if anchored != Some(last.size().get()) => handle.renew().await,
+        _ => None,
+    };
+    Some(describe_frozen(&last, before, round.as_ref()))
+}
+
+/// Reads a line that asks for something.
+async fn read_request(stream: &mut UnixStream) -> io::Result<Request> {
+    let mut line = Vec::new();
+    while line.last() != Some(&b'\n') && line.len() < MAX_REQUEST {
+        line.push(stream.read_u8().await?);
+    }
+    let known = [Request::Freeze, Request::Renew].into_iter().find(|known| known.line() == line);
+    known.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// The name of the socket: which directory it is, by whatever path it is reached.
@@ -150,7 +219,7 @@ mod tests {
     #[tokio::test]
     async fn one_directory_has_one_socket_and_leaves_no_file() {
         let directory = tempfile::tempdir().unwrap();
-        let refused = ask(directory.path()).await.unwrap_err();
+        let refused = ask(directory.path(), Request::Renew).await.unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
         let admin = Admin::open(directory.path()).unwrap();
         // By another path to the same place.

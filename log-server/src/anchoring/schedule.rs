@@ -80,6 +80,12 @@ impl Schedule {
         self.look(now);
     }
 
+    /// The log has ended. Its own last statements wait like any other entry: nothing comes that covers them.
+    pub(super) fn ended(&mut self, now: Instant) {
+        self.own.clear();
+        self.look(now);
+    }
+
     /// A quorum has stamped a checkpoint.
     pub(super) fn anchored(&mut self, newest: Newest, now: Instant) {
         self.covered = newest.size;
@@ -232,6 +238,20 @@ mod tests {
             // Nothing but a look at the time of day.
             assert_eq!(schedule.due(now, 0), Some(now + RENEWAL_PAUSE));
         }
+    }
+
+    #[test]
+    fn what_a_log_ends_with_is_stamped_too() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(rules(0), Some(newest(5, 1_000_000)));
+        schedule.grown(6, start);
+        schedule.own_statement(5, start);
+        assert_eq!(schedule.waiting_since(), None);
+        schedule.ended(start + S);
+        assert_eq!(schedule.due(start + S, 0), Some(start + 11 * S));
+        schedule.anchored(newest(6, 1_000_000), start + 2 * S);
+        schedule.ended(start + 3 * S);
+        assert_eq!(schedule.waiting_since(), None);
     }
 
     #[test]

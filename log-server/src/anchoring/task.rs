@@ -16,8 +16,9 @@ use super::status::{AuthorityStatus, Status};
 use crate::checkpoints::StoredToken;
 use crate::clock::{Clock, unix_ms};
 use crate::error::Error;
-use crate::log::Log;
+use crate::log::{Log, Standing};
 use crate::metrics::Metrics;
+use crate::pool::SubmitError;
 
 /// How a log is anchored.
 #[derive(Clone, Debug)]
@@ -111,8 +112,12 @@ impl Anchoring {
         let mut schedule = Schedule::new(options.rules, newest);
         let now = Instant::now();
         let covered = newest.map_or(0, |newest| newest.size);
-        for index in own_statements(&log, covered, &checkpoints.digests_from(covered))? {
-            schedule.own_statement(index, now);
+        // A log that has ended makes no more statements, and its last checkpoint is worth a token.
+        let goes_on = log.standing() == Standing::Open;
+        if goes_on {
+            for index in own_statements(&log, covered, &checkpoints.digests_from(covered))? {
+                schedule.own_statement(index, now);
+            }
         }
         if let Some(newest) = newest {
             metrics.anchoring().set_anchored(newest.size, newest.good_until);
@@ -121,7 +126,7 @@ impl Anchoring {
         let authorities = authorities.into_iter().map(asked).collect();
         let handle = Handle { requests: sender, status: status.clone() };
         // What a crash left out is committed first.
-        let statements_at = (!checkpoints.unlogged().is_empty()).then_some(now);
+        let statements_at = (goes_on && !checkpoints.unlogged().is_empty()).then_some(now);
         let task = Self {
             log,
             authorities,
@@ -143,6 +148,9 @@ impl Anchoring {
             let now = Instant::now();
             let size = published.borrow_and_update().size().get();
             self.schedule.grown(size, now);
+            if self.log.standing() != Standing::Open {
+                self.schedule.ended(now);
+            }
             self.status.set_waiting(self.schedule.waiting_since());
             let due = self.due(now);
             tokio::select! {
@@ -201,6 +209,7 @@ impl Anchoring {
                 return round;
             }
         };
+        self.log.announce_stamping(&snapshot);
         let imprint = Imprint::of_digest(&Digest::of(&note));
         let mut answers = JoinSet::new();
         let mut positions = HashMap::new();
@@ -231,7 +240,7 @@ impl Anchoring {
                 }
             };
             if let Some(position) = positions.get(&id) {
-                self.take(*position, answer, &note, &mut round).await;
+                self.take(*position, answer, snapshot.note(), &mut round).await;
             }
         }
         self.conclude(&mut round).await;
@@ -312,6 +321,10 @@ impl Anchoring {
     /// they are tried again.
     async fn commit_statements(&mut self) {
         self.statements_at = None;
+        if self.log.standing() != Standing::Open {
+            // A token over the last checkpoint has no later tree to be in.
+            return;
+        }
         for digests in self.log.checkpoints().unlogged().chunks(MAX_STATEMENTS) {
             match self.log.log_tokens(digests).await {
                 Ok(indexes) => {
@@ -322,6 +335,7 @@ impl Anchoring {
                     }
                     self.mark(places).await;
                 }
+                Err(SubmitError::Frozen) => return,
                 Err(error) => {
                     tracing::warn!(%error, "statements about tokens wait for the log");
                     self.statements_at = Some(Instant::now() + STATEMENTS_PAUSE);

@@ -10,11 +10,23 @@
 //!                               25  1  length of genTime
 //!                               26  2  length of the note
 //!                               28  …  operator, genTime, note, token
+//!
+//! witness (6)                   cosigned (7)
+//! 0   …  its key, a vkey        0   8  size of the checkpoint
+//!                               8   8  when the last line was received, Unix s
+//!                               16  2  length of the note
+//!                               18  …  the note, and signature lines that were verified: together
+//!                                      again a note
 //! ```
+//!
+//! Tokens and cosignatures are in segments of their own. The key of a witness stands in a segment before
+//! its first line, so that every segment can be verified by itself.
 
 use anchorlog_proto::Digest;
+use anchorlog_proto::note::{NoteSignature, SignedNote, VerifierKey};
 use anchorlog_proto::receipt::MAX_TIMESTAMP_BYTES;
 use anchorlog_proto::timestamp::GenTime;
+use anchorlog_proto::tlog_witness::write_cosignatures;
 
 use crate::storage::record::{HEADER_BYTES, checksum, write_record};
 
@@ -25,8 +37,8 @@ pub const MAX_OPERATOR_BYTES: usize = 64;
 pub(super) const MAX_BODY_BYTES: usize =
     MAX_TIMESTAMP_BYTES + MAX_NOTE_BYTES + MAX_OPERATOR_BYTES + 256 + TOKEN_FIELDS;
 
-/// The longest checkpoint, with the log's own signature alone.
-const MAX_NOTE_BYTES: usize = 4 << 10;
+/// The longest checkpoint, with the log's own signatures: eight of the longest name.
+pub(crate) const MAX_NOTE_BYTES: usize = 4 << 10;
 
 /// Bytes of a token record before the operator.
 const TOKEN_FIELDS: usize = 28;
@@ -37,13 +49,21 @@ const FORMAT_VERSION: u32 = 1;
 const KIND_START: u8 = 3;
 const KIND_TOKEN: u8 = 4;
 const KIND_LOGGED: u8 = 5;
+const KIND_WITNESS: u8 = 6;
+const KIND_COSIGNED: u8 = 7;
+
+/// The most signature lines that one record holds.
+pub(super) const MAX_LINES: usize = 64;
+
+/// Bytes of a cosigned record before the note.
+const COSIGNED_FIELDS: usize = 18;
 
 /// One authority's word about one checkpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StoredToken {
     /// Number of entries that the checkpoint covers.
     pub size: u64,
-    /// The checkpoint: the signed note with the log's own signature alone, which the token stamps.
+    /// The checkpoint with the log's own signatures, the one first whose line the token stamps alone.
     pub note: Vec<u8>,
     /// Whose token it is, as the configuration called the authority then.
     pub operator: String,
@@ -57,6 +77,19 @@ pub struct StoredToken {
     pub token: Vec<u8>,
 }
 
+/// What witnesses have said about one checkpoint, in one record.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Cosignatures {
+    /// Number of entries that the checkpoint covers.
+    pub size: u64,
+    /// The checkpoint: the signed note with the log's own signature alone.
+    pub note: Vec<u8>,
+    /// When the last of the lines was received, in Unix seconds by this machine's clock.
+    pub received: i64,
+    /// Verified lines, one at least.
+    pub lines: Vec<NoteSignature>,
+}
+
 /// A record, read back.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Record {
@@ -66,6 +99,10 @@ pub(super) enum Record {
     Token(StoredToken),
     /// That the statement about the token of this digest is in the log, at this index.
     Logged(Digest, u64),
+    /// The key of a witness whose lines follow.
+    Witness(VerifierKey),
+    /// Lines of witnesses.
+    Cosigned(Cosignatures),
 }
 
 impl Record {
@@ -80,6 +117,10 @@ impl Record {
                 out.extend(digest.as_bytes());
                 out.extend(index.to_le_bytes());
             }),
+            Self::Witness(key) => {
+                write_record(KIND_WITNESS, out, |out| out.extend(key.to_string().as_bytes()));
+            }
+            Self::Cosigned(cosigned) => write_cosigned(cosigned, out)?,
         }
         Some(())
     }
@@ -98,7 +139,7 @@ impl Header {
     pub(super) fn read(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
         let [l0, l1, l2, l3, c0, c1, c2, c3, kind] = *bytes;
         let length = usize::try_from(u32::from_le_bytes([l0, l1, l2, l3])).ok()?;
-        let known = matches!(kind, KIND_START | KIND_TOKEN | KIND_LOGGED);
+        let known = (KIND_START..=KIND_COSIGNED).contains(&kind);
         let bounded = (1..=MAX_BODY_BYTES).contains(&length);
         (known && bounded).then_some(Self {
             length,
@@ -120,6 +161,8 @@ impl Header {
         match self.kind {
             KIND_START => (body == FORMAT_VERSION.to_le_bytes()).then_some(Record::Start),
             KIND_TOKEN => read_token(body).map(Record::Token),
+            KIND_WITNESS => str::from_utf8(body).ok()?.parse().ok().map(Record::Witness),
+            KIND_COSIGNED => read_cosigned(body).map(Record::Cosigned),
             _ => {
                 let (digest, index) = body.split_first_chunk::<32>()?;
                 let index = u64::from_le_bytes(index.try_into().ok()?);
@@ -173,6 +216,40 @@ fn read_token(body: &[u8]) -> Option<StoredToken> {
     })
 }
 
+fn write_cosigned(cosigned: &Cosignatures, out: &mut Vec<u8>) -> Option<()> {
+    let note = u16::try_from(cosigned.note.len()).ok()?;
+    let lines = write_cosignatures(&cosigned.lines);
+    if cosigned.note.len() > MAX_NOTE_BYTES
+        || !(1..=MAX_LINES).contains(&cosigned.lines.len())
+        || COSIGNED_FIELDS + cosigned.note.len() + lines.len() > MAX_BODY_BYTES
+    {
+        return None;
+    }
+    write_record(KIND_COSIGNED, out, |out| {
+        out.extend(cosigned.size.to_le_bytes());
+        out.extend(cosigned.received.to_le_bytes());
+        out.extend(note.to_le_bytes());
+        out.extend(&cosigned.note);
+        out.extend(lines.as_bytes());
+    });
+    Some(())
+}
+
+fn read_cosigned(body: &[u8]) -> Option<Cosignatures> {
+    let (size, rest) = body.split_first_chunk::<8>()?;
+    let (received, rest) = rest.split_first_chunk::<8>()?;
+    let (length, whole) = rest.split_first_chunk::<2>()?;
+    let (note, _) = whole.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
+    let own = SignedNote::parse(note).ok()?.signatures().len();
+    let lines = SignedNote::parse(whole).ok()?.signatures().get(own..)?.to_vec();
+    (!lines.is_empty()).then_some(Cosignatures {
+        size: u64::from_le_bytes(*size),
+        note: note.to_vec(),
+        received: i64::from_le_bytes(*received),
+        lines,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a failing unwrap is a failing test")]
@@ -191,6 +268,13 @@ mod tests {
         }
     }
 
+    fn cosigned() -> Cosignatures {
+        let line = |name: &str| format!("\u{2014} {name} AAECAwQ=");
+        let note = format!("a note\n\n{}\n", line("log"));
+        let lines = ["a", "b"].map(|name| line(name).parse().unwrap()).to_vec();
+        Cosignatures { size: 9, note: note.into_bytes(), received: -1, lines }
+    }
+
     fn read(bytes: &[u8]) -> Option<Record> {
         let (header, body) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         Header::read(header)?.body(body)
@@ -199,7 +283,10 @@ mod tests {
     #[test]
     fn records_round_trip() {
         let logged = Record::Logged(Digest::of(b"token"), u64::MAX);
-        for record in [Record::Start, Record::Token(token()), logged] {
+        let key = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";
+        let witness = Record::Witness(key.parse().unwrap());
+        let cosigned = Record::Cosigned(cosigned());
+        for record in [Record::Start, Record::Token(token()), logged, witness, cosigned] {
             let mut bytes = Vec::new();
             record.write(&mut bytes).unwrap();
             assert_eq!(read(&bytes), Some(record));
@@ -208,16 +295,31 @@ mod tests {
 
     #[test]
     fn every_bit_flip_and_every_cut_is_seen() {
-        let mut bytes = Vec::new();
-        Record::Token(token()).write(&mut bytes).unwrap();
-        for position in 0..bytes.len() {
-            assert_eq!(read(&bytes[..position]), None);
-            for bit in 0..8 {
-                let mut flipped = bytes.clone();
-                flipped[position] ^= 1 << bit;
-                assert_eq!(read(&flipped), None, "byte {position}, bit {bit}");
+        for record in [Record::Token(token()), Record::Cosigned(cosigned())] {
+            let mut bytes = Vec::new();
+            record.write(&mut bytes).unwrap();
+            for position in 0..bytes.len() {
+                assert_eq!(read(&bytes[..position]), None);
+                for bit in 0..8 {
+                    let mut flipped = bytes.clone();
+                    flipped[position] ^= 1 << bit;
+                    assert_eq!(read(&flipped), None, "byte {position}, bit {bit}");
+                }
             }
         }
+    }
+
+    #[test]
+    fn a_record_holds_lines_and_not_too_many() {
+        let mut out = Vec::new();
+        let line = cosigned().lines[0].clone();
+        for count in [0, MAX_LINES + 1] {
+            let many = Cosignatures { lines: vec![line.clone(); count], ..cosigned() };
+            assert_eq!(Record::Cosigned(many).write(&mut out), None);
+        }
+        let note = vec![b'n'; MAX_NOTE_BYTES + 1];
+        assert_eq!(Record::Cosigned(Cosignatures { note, ..cosigned() }).write(&mut out), None);
+        assert!(out.is_empty());
     }
 
     #[test]

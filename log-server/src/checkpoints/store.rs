@@ -8,9 +8,9 @@ use anchorlog_client::durable::{self, AppendFile};
 use anchorlog_proto::Digest;
 use tokio::sync::watch;
 
-use super::choice::{Countersigned, good_until, one_each};
+use super::choice::{Countersigned, good_until, note_of, one_each};
 use super::record::{Record, StoredToken};
-use super::segment::{self, End, Row, corrupt, file_of};
+use super::segment::{self, Row, Series};
 use crate::storage::{Defect, StorageError};
 
 /// Bytes after which the next checkpoint begins a new segment.
@@ -63,6 +63,8 @@ struct State {
     loaded: BTreeMap<u64, Arc<Vec<Row>>>,
     /// Tokens whose statement isn't known to be in the log.
     unlogged: BTreeSet<Digest>,
+    /// The last of those whose statement is, and its index.
+    last_logged: Option<(Digest, u64)>,
     /// When each operator's last token was received.
     last_received: BTreeMap<Arc<str>, i64>,
 }
@@ -81,16 +83,23 @@ impl CheckpointStore {
     ) -> Result<Self, StorageError> {
         let directory = data.join(segment::FOLDER);
         let mut state = State::default();
-        let (numbers, _) = segment::list(&directory)?;
+        let (numbers, _) = segment::list(&directory, Series::Tokens)?;
         for (position, number) in numbers.iter().enumerate() {
             if position + 1 < numbers.len() {
-                state.segments.push((*number, segment::first_size(&directory, *number)?));
+                state
+                    .segments
+                    .push((*number, segment::first_size(&directory, Series::Tokens, *number)?));
                 continue;
             }
-            let end = segment::walk(&directory, *number, true, |record, offset, length| {
-                state.take(*number, record, offset, length)
-            })?;
-            let mut file = AppendFile::open_or_create(&segment::path_of(&directory, *number))?;
+            let end = segment::walk(
+                &directory,
+                Series::Tokens,
+                *number,
+                true,
+                |record, offset, length| state.take(*number, record, offset, length),
+            )?;
+            let mut file =
+                AppendFile::open_or_create(&segment::path_of(&directory, Series::Tokens, *number))?;
             if end.torn > 0 {
                 tracing::warn!(
                     file = file_of(*number),
@@ -169,6 +178,13 @@ impl CheckpointStore {
         lock(&self.state).unlogged.iter().copied().collect()
     }
 
+    /// The last statement about a token that is known to be in the log: the token's digest and the statement's
+    /// index, as far as the newest segment says.
+    #[must_use]
+    pub fn last_logged(&self) -> Option<(Digest, u64)> {
+        lock(&self.state).last_logged
+    }
+
     /// Size of the last checkpoint that anybody has stamped.
     #[must_use]
     pub fn last_size(&self) -> Option<u64> {
@@ -212,16 +228,27 @@ impl CheckpointStore {
     /// it bounds the entry's time best. Else the newest, which was renewed; an entry that it covers is
     /// proved in it as well. Else the earliest all the same.
     pub fn anchored(&self, index: u64, now: i64) -> Result<Option<Countersigned>, StorageError> {
+        self.anchored_preferring(index, now, |_| true)
+    }
+
+    /// The same, but among the checkpoints that a quorum vouches for the earliest whose size is a `better`
+    /// one, if there is any.
+    pub fn anchored_preferring(
+        &self,
+        index: u64,
+        now: i64,
+        better: impl Fn(u64) -> bool,
+    ) -> Result<Option<Countersigned>, StorageError> {
         let mut guard = lock(&self.state);
         let Some(newest) = *self.newest.borrow() else { return Ok(None) };
         if newest.size <= index {
             return Ok(None);
         }
-        let mut found = self.earliest(&mut guard, index, now)?;
+        let mut found = self.earliest(&mut guard, index, now, better)?;
         let run_out = found.as_ref().is_none_or(|(until, ..)| *until < now);
         if run_out && let Some(last) = self.group_of(&mut guard, newest.size)? {
-            let better = found.as_ref().is_none_or(|(until, ..)| last.0 > *until);
-            found = if better { Some(last) } else { found };
+            let longer = found.as_ref().is_none_or(|(until, ..)| last.0 > *until);
+            found = if longer { Some(last) } else { found };
         }
         drop(guard);
         let Some((_, number, rows)) = found else { return Ok(None) };
@@ -253,15 +280,17 @@ impl CheckpointStore {
         chosen.iter().map(|(number, rows)| self.read(*number, rows)).collect()
     }
 
-    /// The first checkpoint that covers `index` and that a quorum vouches for at `now`; else the first that
-    /// a quorum has ever stamped. Both among the first [`MAX_PROBED`].
+    /// The first checkpoint that covers `index` and that a quorum vouches for at `now`, a `better` one if
+    /// there is one; else the first that a quorum has ever stamped. All among the first [`MAX_PROBED`].
     fn earliest(
         &self,
         state: &mut State,
         index: u64,
         now: i64,
+        better: impl Fn(u64) -> bool,
     ) -> Result<Option<Found>, StorageError> {
-        let mut stamped = None;
+        let mut stamped: Option<Found> = None;
+        let mut good: Option<Found> = None;
         let mut probed = 0;
         let from = state.segments.partition_point(|(_, first)| *first <= index).saturating_sub(1);
         let numbers: Vec<u64> =
@@ -271,18 +300,23 @@ impl CheckpointStore {
             let covering = rows.get(rows.partition_point(|row| row.size <= index)..);
             for rows in covering.unwrap_or_default().chunk_by(|a, b| a.size == b.size) {
                 if let Some(until) = good_until(rows, self.quorum) {
-                    if until >= now {
-                        return Ok(Some((until, number, rows.to_vec())));
+                    let found = || (until, number, rows.to_vec());
+                    if until >= now && rows.first().is_some_and(|row| better(row.size)) {
+                        return Ok(Some(found()));
                     }
-                    stamped.get_or_insert_with(|| (until, number, rows.to_vec()));
+                    if until >= now {
+                        good.get_or_insert_with(found);
+                    } else {
+                        stamped.get_or_insert_with(found);
+                    }
                 }
                 probed += 1;
                 if probed >= MAX_PROBED {
-                    return Ok(stamped);
+                    return Ok(good.or(stamped));
                 }
             }
         }
-        Ok(stamped)
+        Ok(good.or(stamped))
     }
 
     fn group_of(&self, state: &mut State, size: u64) -> Result<Option<Found>, StorageError> {
@@ -327,7 +361,7 @@ impl CheckpointStore {
             return Ok(Arc::clone(rows));
         }
         let mut read = State::default();
-        segment::walk(&self.directory, number, false, |record, offset, length| {
+        segment::walk(&self.directory, Series::Tokens, number, false, |record, offset, length| {
             read.take(number, record, offset, length)
         })?;
         if state.loaded.len() >= MAX_LOADED {
@@ -346,7 +380,7 @@ impl CheckpointStore {
         let read = |row| segment::read(&self.directory, number, row);
         let tokens = rows.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
         let first = tokens.first().ok_or(StorageError::OutOfRange)?;
-        Ok(Countersigned { size: first.size, note: first.note.clone(), tokens })
+        Ok(Countersigned { size: first.size, note: note_of(&tokens), tokens })
     }
 
     /// Makes sure that there is a file to append to. A new one begins only where no checkpoint is split,
@@ -362,7 +396,8 @@ impl CheckpointStore {
             old.sync_data()?;
         }
         let number = state.segments.last().map_or(0, |(number, _)| number + 1);
-        let mut file = AppendFile::open_or_create(&segment::path_of(&self.directory, number))?;
+        let mut file =
+            AppendFile::open_or_create(&segment::path_of(&self.directory, Series::Tokens, number))?;
         start(&mut file)?;
         state.tail = Arc::default();
         state.segments.push((number, size));
@@ -384,9 +419,13 @@ impl State {
         length: usize,
     ) -> Result<(), StorageError> {
         match record {
-            Record::Start => {}
-            Record::Logged(digest, _) => {
+            // Lines of witnesses are in segments of their own.
+            Record::Start | Record::Witness(_) | Record::Cosigned(_) => {}
+            Record::Logged(digest, index) => {
                 self.unlogged.remove(&digest);
+                if self.last_logged.is_none_or(|(_, last)| last <= index) {
+                    self.last_logged = Some((digest, index));
+                }
             }
             Record::Token(token) => {
                 if self.tail.last().is_some_and(|last| token.size < last.size) {
@@ -419,7 +458,7 @@ impl State {
 }
 
 /// Writes the first record of a segment, unless it is there.
-fn start(file: &mut AppendFile) -> Result<(), StorageError> {
+pub(super) fn start(file: &mut AppendFile) -> Result<(), StorageError> {
     if file.is_empty() {
         let mut record = Vec::new();
         Record::Start.write(&mut record).ok_or(StorageError::OutOfRange)?;
@@ -428,47 +467,12 @@ fn start(file: &mut AppendFile) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// What a check of the whole store found: see [`examine`].
-#[derive(Debug, Default)]
-pub(crate) struct Examined {
-    /// Names in the folder that are no segments.
-    pub(crate) foreign: Vec<String>,
-    /// Where the last segment's records end.
-    pub(crate) end: End,
+fn file_of(number: u64) -> String {
+    segment::file_of(Series::Tokens, number)
 }
 
-/// Reads every record of the store of `data` and changes nothing. `visit` gets each token with its file,
-/// or why the rest of a segment can't be read.
-pub(crate) fn examine(
-    data: &Path,
-    mut visit: impl FnMut(&str, Result<StoredToken, StorageError>),
-) -> Result<Examined, StorageError> {
-    let directory = data.join(segment::FOLDER);
-    let (numbers, foreign) = segment::list(&directory)?;
-    let mut examined = Examined { foreign, ..Examined::default() };
-    let mut size = 0;
-    for (position, number) in numbers.iter().enumerate() {
-        let file = file_of(*number);
-        if u64::try_from(position).is_ok_and(|position| position != *number) {
-            visit(&file, Err(corrupt(*number, 0, Defect::OutOfSequence)));
-        }
-        let last = position + 1 == numbers.len();
-        let walked = segment::walk(&directory, *number, last, |record, offset, _| {
-            if let Record::Token(token) = record {
-                if token.size < size {
-                    return Err(corrupt(*number, offset, Defect::OutOfSequence));
-                }
-                size = token.size;
-                visit(&file, Ok(token));
-            }
-            Ok(())
-        });
-        match walked {
-            Ok(end) => examined.end = end,
-            Err(error) => visit(&file, Err(error)),
-        }
-    }
-    Ok(examined)
+fn corrupt(number: u64, offset: u64, defect: Defect) -> StorageError {
+    segment::corrupt(Series::Tokens, number, offset, defect)
 }
 
 /// The rows of one size.

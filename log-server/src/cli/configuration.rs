@@ -6,6 +6,7 @@ use super::report::{Answer, Report};
 use crate::access::Access;
 use crate::anchoring;
 use crate::config::EXAMPLE;
+use crate::witnessing;
 
 /// Check the configuration and print what is in force, or print an example.
 #[derive(Debug, clap::Args)]
@@ -25,6 +26,7 @@ pub(super) fn run(common: &Common, args: &ConfigArgs) -> Result<Answer, CliError
     let config = common.config(None)?;
     Access::new(&config.access)?;
     anchoring::check(&config.anchoring)?;
+    witnessing::check(&config.witnessing)?;
     let text = config.to_toml();
     let report = Report::done("config", text.trim_end());
     Ok(Answer::Report(report.with("config", text)))

@@ -15,6 +15,9 @@ use crate::config::ConfigError;
 use crate::dev_tsa::DevTsaError;
 use crate::error::Error;
 use crate::keys::KeyFileError;
+use crate::log_keys::LogKeysError;
+use crate::pool::SubmitError;
+use crate::witness::WitnessError;
 
 /// Any failure of a command, with the exit code it leads to.
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +77,9 @@ pub(super) enum CliError {
     /// The log.
     #[error(transparent)]
     Log(Box<Error>),
+    /// The keys don't go together.
+    #[error("log.key_file, log.additional_keys and log.retired_keys: {0}")]
+    Keys(#[from] LogKeysError),
     /// The log stopped by itself.
     #[error("the log failed; what it wrote to its own log says why")]
     LogFailed,
@@ -84,6 +90,12 @@ pub(super) enum CliError {
         key: PathBuf,
         /// The data directory.
         data: PathBuf,
+    },
+    /// The log was not ended.
+    #[error("the log is not frozen: {source}")]
+    NotFrozen {
+        /// Why.
+        source: SubmitError,
     },
     /// The note key belongs to another name.
     #[error("the key in {} is named {actual}, not {expected}; leave --origin away to keep its name", file.display())]
@@ -110,7 +122,7 @@ pub(super) enum CliError {
     #[error("the runtime can't be started: {0}")]
     Runtime(io::Error),
     /// Flags of `serve` in front of another command.
-    #[error("--listen is for `serve`, not for `{command}`")]
+    #[error("--listen and --read-only are for `serve`, not for `{command}`")]
     ServeFlags {
         /// The command.
         command: &'static str,
@@ -135,6 +147,15 @@ pub(super) enum CliError {
         "--vkey is needed to check a log by its URL: the key its operator publishes, not the one the log itself names"
     )]
     VkeyNeeded,
+    /// The witness can't start.
+    #[error(transparent)]
+    Witness(Box<WitnessError>),
+    /// The witness stopped by itself.
+    #[error("the witness failed; what it wrote to its own log says why")]
+    WitnessFailed,
+    /// The witnesses.
+    #[error(transparent)]
+    Witnessing(Box<crate::witnessing::SetupError>),
     /// A document could not be rendered.
     #[error("can't be written: {0}")]
     Write(io::Error),
@@ -144,11 +165,22 @@ impl CliError {
     /// 2 for what somebody has to change outside, 3 for what is ours.
     pub(super) fn exit_code(&self) -> u8 {
         match self {
-            Self::CutOff | Self::LogFailed | Self::Panicked | Self::Runtime(_) | Self::Write(_) => {
-                3
-            }
+            Self::CutOff
+            | Self::LogFailed
+            | Self::NotFrozen { .. }
+            | Self::Panicked
+            | Self::Runtime(_)
+            | Self::WitnessFailed
+            | Self::Write(_) => 3,
             Self::Log(error) => match **error {
-                Error::Lock(_) | Error::ForeignLog { .. } | Error::JournalMissing => 2,
+                Error::Lock(_)
+                | Error::ForeignLog { .. }
+                | Error::JournalMissing
+                | Error::NoSigner
+                | Error::Frozen(_)
+                | Error::FrozenDiffers { .. }
+                | Error::BehindCheckpoint { .. }
+                | Error::Guard(_) => 2,
                 _ => 3,
             },
             _ => 2,
@@ -173,12 +205,17 @@ impl CliError {
             Self::Log(error) => match **error {
                 Error::Lock(_) => "CLI.LOCKED",
                 Error::ForeignLog { .. } => "CLI.FOREIGN_LOG",
+                Error::Frozen(_) | Error::FrozenDiffers { .. } => "CLI.FROZEN",
+                Error::BehindCheckpoint { .. } => "LOG.ROLLBACK",
+                Error::Guard(ref error) => error.code(),
                 _ => "CLI.LOG",
             },
+            Self::Keys(_) => "CLI.KEYS",
             Self::LogFailed => "CLI.LOG_FAILED",
             Self::MissingKey { .. } => "CLI.MISSING_KEY",
             Self::NoAuthorities => "CLI.NO_AUTHORITIES",
             Self::NoLog { .. } => "CLI.NO_LOG",
+            Self::NotFrozen { .. } => "CLI.NOT_FROZEN",
             Self::Origin { .. } => "CLI.ORIGIN",
             Self::OtherName { .. } => "CLI.OTHER_NAME",
             Self::Panicked => "CLI.PANIC",
@@ -187,6 +224,12 @@ impl CliError {
                 "CLI.USAGE"
             }
             Self::Vkey(_) | Self::VkeyNeeded => "CLI.VKEY",
+            Self::Witness(error) => match **error {
+                WitnessError::Lock(_) => "CLI.LOCKED",
+                _ => "CLI.WITNESS",
+            },
+            Self::WitnessFailed => "CLI.WITNESS_FAILED",
+            Self::Witnessing(_) => "CLI.WITNESSING",
             Self::Write(_) => "CLI.WRITE",
         }
     }
@@ -195,6 +238,18 @@ impl CliError {
 impl From<SetupError> for CliError {
     fn from(error: SetupError) -> Self {
         Self::Anchoring(Box::new(error))
+    }
+}
+
+impl From<WitnessError> for CliError {
+    fn from(error: WitnessError) -> Self {
+        Self::Witness(Box::new(error))
+    }
+}
+
+impl From<crate::witnessing::SetupError> for CliError {
+    fn from(error: crate::witnessing::SetupError) -> Self {
+        Self::Witnessing(Box::new(error))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `init`, `fsck`, `export` and `rebuild-index`: work on a log that isn't running.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anchorlog_client::address::LogUrl;
 use anchorlog_proto::json::{Object, Value};
@@ -9,16 +9,15 @@ use anchorlog_proto::note::VerifierKey;
 
 use super::Common;
 use super::error::CliError;
-use super::keygen::name;
+use super::opening::{Mode, has_log, keys_of, known_keys, open};
 use super::progress::Progress;
 use super::remote::Remote;
 use super::report::{Answer, Form, Report, count};
-use super::serve::{has_log, key_of, open};
 use crate::config::Config;
 use crate::export as exporting;
 use crate::fsck as checking;
 use crate::fsck::{DirectorySource, check_directory, check_tiles};
-use crate::keys::{KeyOrigin, LogKey};
+use crate::keys::KeyOrigin;
 use crate::metrics::Metrics;
 use crate::rebuild;
 
@@ -41,9 +40,9 @@ pub(super) struct FsckArgs {
     /// A directory, or the URL of any C2SP tlog-tiles log.
     #[arg(value_name = "DIR|URL")]
     target: Option<String>,
-    /// The log's verifier key; by default that of the configured private key.
+    /// The log's verifier key, several times if it has had several; by default those of the configuration.
     #[arg(long, value_name = "VKEY")]
-    vkey: Option<String>,
+    vkey: Vec<String>,
     /// Don't expect entries to be statements: for logs of other makes.
     #[arg(long)]
     any_entries: bool,
@@ -65,8 +64,8 @@ pub(super) struct RebuildArgs {}
 
 pub(super) fn init(common: &Common, _: &InitArgs) -> Result<Answer, CliError> {
     let config = common.config(None)?;
-    let (key, key_origin) = key_of(&config)?;
-    let (log, running) = open(&config, &key, Metrics::new())?;
+    let (keys, key_origin) = keys_of(&config, Mode::Sign)?;
+    let (log, running) = open(&config, keys, Mode::Sign, Metrics::new())?;
     let (size, vkey) = (log.snapshot().size().get(), log.key().to_string());
     running.shut_down()?;
     let key_file = config.log.key_path();
@@ -89,10 +88,11 @@ pub(super) fn init(common: &Common, _: &InitArgs) -> Result<Answer, CliError> {
 
 pub(super) fn fsck(common: &Common, args: &FsckArgs, form: Form) -> Result<Answer, CliError> {
     let config = common.config(None)?;
-    let stated = args.vkey.as_deref().map(str::parse).transpose().map_err(CliError::Vkey)?;
+    let stated = args.vkey.iter().map(|key| key.parse()).collect::<Result<Vec<_>, _>>();
+    let stated = stated.map_err(CliError::Vkey)?;
     let progress = Progress::new("checked", form);
     let report = match args.target.as_deref().filter(|target| target.contains("://")) {
-        Some(url) => fsck_url(url, stated, args, &progress)?,
+        Some(url) => fsck_url(url, &stated, args, &progress)?,
         None => fsck_directory(config, stated, args, &progress)?,
     };
     drop(progress);
@@ -101,14 +101,16 @@ pub(super) fn fsck(common: &Common, args: &FsckArgs, form: Form) -> Result<Answe
 
 fn fsck_url(
     url: &str,
-    stated: Option<VerifierKey>,
+    stated: &[VerifierKey],
     args: &FsckArgs,
     progress: &Progress,
 ) -> Result<Report, CliError> {
-    let key = stated.ok_or(CliError::VkeyNeeded)?;
+    if stated.is_empty() {
+        return Err(CliError::VkeyNeeded);
+    }
     let mut remote = Remote::new(url.parse::<LogUrl>()?)?;
     let show = |done, total| progress.report(done, total);
-    let found = check_tiles(&mut remote, &key, !args.any_entries, show);
+    let found = check_tiles(&mut remote, stated, !args.any_entries, show);
     // A log that can't be reached is not therefore a broken log.
     match remote.into_failure() {
         Some(failure) => Err(failure.into()),
@@ -118,7 +120,7 @@ fn fsck_url(
 
 fn fsck_directory(
     mut config: Config,
-    stated: Option<VerifierKey>,
+    stated: Vec<VerifierKey>,
     args: &FsckArgs,
     progress: &Progress,
 ) -> Result<Report, CliError> {
@@ -130,24 +132,21 @@ fn fsck_directory(
     if !is_log && !directory.join("checkpoint").is_file() {
         return Err(CliError::NoLog { directory });
     }
-    let key = match stated {
-        Some(key) => key,
-        None => configured_key(&config)?,
-    };
+    let keys = if stated.is_empty() { known_keys(&config)? } else { stated };
     let show = |done, total| progress.report(done, total);
     let found = if is_log {
         let (engine, memory) = (config.index.engine.into(), config.index.memory.get());
-        check_directory(&directory, &key, engine, memory, show)?
+        check_directory(&directory, &keys, engine, memory, show)?
     } else {
         let mut source = DirectorySource::new(directory.clone());
-        check_tiles(&mut source, &key, !args.any_entries, show)
+        check_tiles(&mut source, &keys, !args.any_entries, show)
     };
     Ok(fsck_report(&directory.display().to_string(), &found))
 }
 
 pub(super) fn export(common: &Common, args: &ExportArgs) -> Result<Answer, CliError> {
     let config = with_log(common)?;
-    let done = exporting::export(&config.log.data, &configured_key(&config)?, &args.to)?;
+    let done = exporting::export(&config.log.data, &known_keys(&config)?, &args.to)?;
     let text = format!(
         "exported {} entries to {}: {} files written, {} kept",
         done.size,
@@ -169,11 +168,11 @@ pub(super) fn rebuild_index(
     form: Form,
 ) -> Result<Answer, CliError> {
     let config = with_log(common)?;
-    let key = configured_key(&config)?;
+    let keys = known_keys(&config)?;
     let (engine, memory) = (config.index.engine, config.index.memory.get());
     let progress = Progress::new("indexed", form);
     let show = |done, total| progress.report(done, total);
-    let entries = rebuild::rebuild_index(&config.log.data, &key, engine.into(), memory, show)?;
+    let entries = rebuild::rebuild_index(&config.log.data, &keys, engine.into(), memory, show)?;
     drop(progress);
     let text = format!("indexed {entries} entries with {}", engine.as_str());
     let report = Report::done("rebuild-index", text)
@@ -192,12 +191,6 @@ fn with_log(common: &Common) -> Result<Config, CliError> {
     }
 }
 
-/// The public half of the configured private key.
-fn configured_key(config: &Config) -> Result<VerifierKey, CliError> {
-    let path: &Path = &config.log.key_path();
-    Ok(LogKey::load(path)?.verifier_key(&name(&config.log.origin)?))
-}
-
 fn fsck_report(target: &str, found: &checking::Report) -> Report {
     // Writing into a String can't fail.
     let mut text = format!("checked {} entries of {target}", found.entries);
@@ -206,6 +199,13 @@ fn fsck_report(target: &str, found: &checking::Report) -> Report {
         1 => text.push_str("\n1 time stamp over its checkpoints"),
         more => {
             let _ = write!(text, "\n{more} time stamps over its checkpoints");
+        }
+    }
+    match found.cosignatures {
+        0 => {}
+        1 => text.push_str("\n1 cosignature of its checkpoints"),
+        more => {
+            let _ = write!(text, "\n{more} cosignatures of its checkpoints");
         }
     }
     for note in &found.notes {
@@ -237,6 +237,7 @@ fn fsck_report(target: &str, found: &checking::Report) -> Report {
     });
     let notes = found.notes.iter().map(|note| Value::from(note.to_string()));
     report
+        .with("cosignatures", count(found.cosignatures))
         .with("countersigned", count(found.countersigned))
         .with("entries", count(found.entries))
         .with("index_rows", found.index_rows.map_or(Value::Null, count))

@@ -7,14 +7,17 @@
 mod configuration;
 mod dev_tsa;
 mod error;
+mod freeze;
 mod keygen;
 mod maintenance;
+mod opening;
 mod progress;
 mod remote;
 mod renew;
 mod report;
 mod serve;
 mod shell;
+mod witness;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -104,8 +107,10 @@ enum Command {
     Export(maintenance::ExportArgs),
     RebuildIndex(maintenance::RebuildArgs),
     Renew(renew::RenewArgs),
+    Freeze(freeze::FreezeArgs),
     Config(configuration::ConfigArgs),
     DevTsa(dev_tsa::DevTsaArgs),
+    Witness(witness::WitnessArgs),
     Openapi(shell::OpenapiArgs),
     Completions(shell::CompletionArgs),
     Man(shell::ManArgs),
@@ -121,8 +126,10 @@ impl Command {
             Self::Export(_) => "export",
             Self::RebuildIndex(_) => "rebuild-index",
             Self::Renew(_) => "renew",
+            Self::Freeze(_) => "freeze",
             Self::Config(_) => "config",
             Self::DevTsa(_) => "dev-tsa",
+            Self::Witness(_) => "witness",
             Self::Openapi(_) => "openapi",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
@@ -162,8 +169,10 @@ fn answer(cli: Cli, form: Form) -> Result<Answer, CliError> {
         Command::Export(args) => maintenance::export(&common, &args),
         Command::RebuildIndex(args) => maintenance::rebuild_index(&common, &args, form),
         Command::Renew(args) => renew::run(&common, &args),
+        Command::Freeze(args) => freeze::run(&common, &args),
         Command::Config(args) => configuration::run(&common, &args),
         Command::DevTsa(args) => dev_tsa::run(&common, &args, form),
+        Command::Witness(args) => witness::run(&common, &args, form),
         Command::Openapi(args) => shell::openapi(&args),
         Command::Completions(args) => Ok(shell::completions(&args, Cli::command())),
         Command::Man(args) => shell::man(&args, Cli::command()),
@@ -182,7 +191,9 @@ Examples:
   log-server fsck                                check every byte of a stopped log
   log-server fsck https://log.example --vkey V   check somebody's log
   log-server export --to public/                 write it for a static file server
+  log-server freeze                              end it for ever
   log-server dev-tsa                             a time-stamping authority for trying out
+  log-server witness --log VKEY                  cosign the checkpoints of other logs
 
 Exit codes: 0 done or holds, 1 does not hold, 2 could not be evaluated, 3 internal error.";
 

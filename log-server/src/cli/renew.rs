@@ -8,9 +8,11 @@ use anchorlog_proto::json::{self, Object, ReadLimits, Value};
 
 use super::Common;
 use super::error::CliError;
+use super::opening::{Mode, has_log, keys_of, open};
 use super::report::{Answer, Report};
-use super::serve::{has_log, key_of, open, start_logging};
-use crate::anchoring::{Anchoring, admin, authorities, options};
+use super::serve::start_logging;
+use crate::anchoring::admin::{self, Request};
+use crate::anchoring::{Anchoring, authorities, options};
 use crate::config::Config;
 use crate::error::Error;
 use crate::metrics::Metrics;
@@ -36,8 +38,8 @@ pub(super) fn run(common: &Common, _: &RenewArgs) -> Result<Answer, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(CliError::Runtime)?;
     let metrics = Metrics::new();
-    let (key, _) = key_of(&config)?;
-    let (round, running) = match open(&config, &key, metrics.clone()) {
+    let (keys, _) = keys_of(&config, Mode::Sign)?;
+    let (round, running) = match open(&config, keys, Mode::Sign, metrics.clone()) {
         Ok((log, running)) => {
             let round = runtime.block_on(async {
                 let made = authorities(&config.anchoring, &config.log.data)?;
@@ -58,20 +60,26 @@ pub(super) fn run(common: &Common, _: &RenewArgs) -> Result<Answer, CliError> {
             closed?;
             (round, false)
         }
-        Err(CliError::Log(error)) if is_held(&error) => (ask(&config, &runtime)?, true),
+        Err(CliError::Log(error)) if is_held(&error) => {
+            (ask(&config, &runtime, Request::Renew)?, true)
+        }
         Err(error) => return Err(error),
     };
     Ok(Answer::Report(report(&round, running)))
 }
 
-fn is_held(error: &Error) -> bool {
+pub(super) fn is_held(error: &Error) -> bool {
     matches!(error, Error::Lock(LockError::Held { .. }))
 }
 
 /// Asks the server that runs on the directory.
-fn ask(config: &Config, runtime: &tokio::runtime::Runtime) -> Result<Object<'static>, CliError> {
+pub(super) fn ask(
+    config: &Config,
+    runtime: &tokio::runtime::Runtime,
+    request: Request,
+) -> Result<Object<'static>, CliError> {
     let line = runtime
-        .block_on(admin::ask(&config.log.data))
+        .block_on(admin::ask(&config.log.data, request))
         .map_err(|source| CliError::Admin { source })?;
     let limits = ReadLimits::DEFAULT.with_bytes(line.len());
     let value = json::parse(line.trim_ascii_end(), &limits).ok();
@@ -81,31 +89,37 @@ fn ask(config: &Config, runtime: &tokio::runtime::Runtime) -> Result<Object<'sta
         .ok_or_else(|| CliError::Admin { source: std::io::ErrorKind::InvalidData.into() })
 }
 
-fn report(round: &Object<'static>, running: bool) -> Report {
+/// Who stamped, and who didn't: a line for each.
+pub(super) fn lines(round: &Object<'_>) -> String {
     let text = |object: &Object<'_>, name: &str| {
         object.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
-    let list = |name: &str| -> Vec<Object<'static>> {
+    let list = |name: &str| {
         let items = round.get(name).and_then(Value::as_array).unwrap_or_default();
-        items.iter().filter_map(|item| item.as_object().cloned()).collect()
+        items.iter().filter_map(Value::as_object)
     };
-    let size = round.get("size").and_then(Value::as_integer).unwrap_or_default();
-    let anchored = round.get("anchored") == Some(&Value::from(true));
     // Writing into a String can't fail.
     let mut out = String::new();
     for stored in list("stored") {
         let _ = writeln!(
             out,
             "{}: stamped {}, good until {}",
-            text(&stored, "operator"),
-            text(&stored, "gen_time"),
-            text(&stored, "expires")
+            text(stored, "operator"),
+            text(stored, "gen_time"),
+            text(stored, "expires")
         );
     }
     for failed in list("failed") {
-        let (operator, code) = (text(&failed, "operator"), text(&failed, "code"));
-        let _ = writeln!(out, "{operator}: {} [{code}]", text(&failed, "message"));
+        let (operator, code) = (text(failed, "operator"), text(failed, "code"));
+        let _ = writeln!(out, "{operator}: {} [{code}]", text(failed, "message"));
     }
+    out
+}
+
+fn report(round: &Object<'static>, running: bool) -> Report {
+    let size = round.get("size").and_then(Value::as_integer).unwrap_or_default();
+    let anchored = round.get("anchored") == Some(&Value::from(true));
+    let mut out = lines(round);
     let report = if anchored {
         let _ = write!(out, "anchored: the checkpoint of {size} entries");
         Report::done("renew", out)

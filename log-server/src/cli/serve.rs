@@ -3,11 +3,9 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anchorlog_client::durable;
 use anchorlog_proto::json::{Object, Value};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -16,19 +14,19 @@ use tracing_subscriber::EnvFilter;
 
 use super::Common;
 use super::error::CliError;
-use super::keygen::name;
+use super::opening::{Mode, keys_of, open_witnessed};
 use super::report::{Answer, Form, Report, count};
 use crate::access::Access;
-use crate::anchoring::admin::Admin;
-use crate::anchoring::{Anchoring, Authorities, Handle, authorities, options as anchoring_options};
+use crate::anchoring::admin::{Admin, Asked};
+use crate::anchoring::{Anchoring, Authorities, authorities, options as anchoring_options};
 use crate::config::{Config, DEFAULT_ORIGIN, LogFormat, TelemetryConfig};
 use crate::dev_tsa::{self, DevTsa, STAMP_PATH, WARNING};
 use crate::http::serve::serve;
 use crate::http::{App, router};
-use crate::keys::{KeyOrigin, LogKey};
-use crate::log::{Log, LogOptions, Running};
+use crate::keys::KeyOrigin;
+use crate::log::{Log, Standing};
 use crate::metrics::Metrics;
-use crate::pool::PoolLimits;
+use crate::witnessing::{Witnesses, Witnessing, options as witnessing_options};
 
 /// Serve the log until SIGTERM or SIGINT, then answer what was accepted and stop.
 #[derive(Debug, Default, Eq, PartialEq, clap::Args)]
@@ -36,20 +34,30 @@ pub(super) struct ServeArgs {
     /// Address and port to serve on; port 0 takes a free one.
     #[arg(long, value_name = "ADDR")]
     listen: Option<SocketAddr>,
+    /// Serve the log as it stands and sign nothing: to look at one that must not go on.
+    #[arg(long)]
+    read_only: bool,
 }
 
 pub(super) fn run(common: &Common, args: &ServeArgs, form: Form) -> Result<Answer, CliError> {
     let config = common.config(args.listen)?;
     let access = Access::new(&config.access)?;
     start_logging(&config.telemetry);
-    let (key, key_origin) = key_of(&config)?;
+    let mode = if args.read_only { Mode::Read } else { Mode::Sign };
+    let (keys, key_origin) = keys_of(&config, mode)?;
     let metrics = Metrics::new();
-    let (log, running) = open(&config, &key, metrics.clone())?;
-    let served = authorities(&config.anchoring, &config.log.data).map_err(CliError::from);
-    let served = served.and_then(|authorities| {
+    let (log, running, witnesses) = open_witnessed(&config, keys, mode, metrics.clone())?;
+    let served = match log.standing() {
+        // A checkpoint that may not be the log's newest is not to be vouched for.
+        Standing::ReadOnly => Ok((Authorities::default(), None)),
+        _ => authorities(&config.anchoring, &config.log.data)
+            .map(|authorities| (authorities, witnesses))
+            .map_err(CliError::from),
+    };
+    let served = served.and_then(|(authorities, witnesses)| {
         let development = authorities.development.clone();
         let log = &log;
-        serve_log(&config, log, authorities, access, metrics, |address| {
+        serve_log(&config, log, authorities, witnesses, access, metrics, |address| {
             announce(&config, log, address, key_origin, development.as_deref(), form);
         })
     });
@@ -60,49 +68,11 @@ pub(super) fn run(common: &Common, args: &ServeArgs, form: Form) -> Result<Answe
     Ok(Answer::Silent)
 }
 
-/// The key of the configuration; made if neither it nor a log is there.
-pub(super) fn key_of(config: &Config) -> Result<(LogKey, KeyOrigin), CliError> {
-    let (data, path) = (&config.log.data, config.log.key_path());
-    name(&config.log.origin)?;
-    if !path.exists() {
-        if has_log(data) {
-            return Err(CliError::MissingKey { key: path, data: data.clone() });
-        }
-        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            durable::create_dir_all(parent)?;
-        }
-    }
-    Ok(LogKey::load_or_create(&path)?)
-}
-
-/// Opens the log of the configuration and starts it.
-pub(super) fn open(
-    config: &Config,
-    key: &LogKey,
-    metrics: Metrics,
-) -> Result<(Log, Running), CliError> {
-    let options = LogOptions {
-        pool: PoolLimits { queue_entries: config.limits.queue, ..PoolLimits::default() },
-        engine: config.index.engine.into(),
-        index_memory: config.index.memory.get(),
-        filter_memory: config.index.filter_memory.get(),
-        min_free_bytes: config.limits.min_free_disk.get(),
-        anchor_quorum: config.anchoring.quorum,
-        ..LogOptions::default()
-    };
-    let signer = key.signer(&name(&config.log.origin)?);
-    Ok(Log::open(&config.log.data, signer, &options, metrics)?)
-}
-
-/// Whether a directory is the data directory of a log.
-pub(super) fn has_log(directory: &Path) -> bool {
-    directory.join("wal").is_dir() || directory.join("log").is_dir()
-}
-
 fn serve_log(
     config: &Config,
     log: &Log,
     authorities: Authorities,
+    witnesses: Option<Witnesses>,
     access: Access,
     metrics: Metrics,
     ready: impl FnOnce(SocketAddr),
@@ -119,13 +89,24 @@ fn serve_log(
         let (stop, stopped) = watch::channel(false);
         let mut app = App::new(log.clone(), access, metrics.clone(), config, stopped.clone());
         let mut anchoring = None;
+        let mut anchored = None;
         if !authorities.all.is_empty() {
             let options = anchoring_options(&config.anchoring);
+            let metrics = metrics.clone();
             let (task, handle) = Anchoring::new(log.clone(), authorities.all, options, metrics)?;
             app = app.with_anchoring(handle.status.clone());
-            open_admin(config, handle, stopped.clone());
+            anchored = Some(handle);
             anchoring = Some(tokio::spawn(task.run(stopped.clone())));
         }
+        let mut witnessing = None;
+        if let Some(witnesses) = witnesses {
+            let options = witnessing_options(&config.witnessing);
+            let (policy, remote) = (Arc::clone(witnesses.policy()), witnesses.remote());
+            let (task, status) = Witnessing::new(log.clone(), policy, remote, options, metrics);
+            app = app.with_witnessing(status);
+            witnessing = Some(tokio::spawn(task.run(stopped.clone())));
+        }
+        open_admin(config, Asked { log: log.clone(), anchoring: anchored }, stopped.clone());
         let mut paths = router(Arc::new(app));
         if let Some(tsa) = authorities.development {
             paths = paths.merge(dev_tsa::router(tsa));
@@ -145,9 +126,9 @@ fn serve_log(
             // Somebody insists.
             _ = signals.next() => false,
         };
-        if let Some(anchoring) = anchoring {
-            // It waits for no authority; what it is storing belongs into the directory before the lock goes.
-            let _ = tokio::time::timeout(ANCHORING_GRACE, anchoring).await;
+        for task in [anchoring, witnessing].into_iter().flatten() {
+            // It waits for nobody; what it is storing belongs into the directory before the lock goes.
+            let _ = tokio::time::timeout(TASK_GRACE, task).await;
         }
         Ok(in_time)
     });
@@ -161,13 +142,13 @@ fn serve_log(
 }
 
 /// Lets the owner of the data directory ask for things. A server that can't still serves.
-fn open_admin(config: &Config, handle: Handle, stopped: watch::Receiver<bool>) {
+fn open_admin(config: &Config, asked: Asked, stopped: watch::Receiver<bool>) {
     match Admin::open(&config.log.data) {
         Ok(admin) => {
-            tokio::spawn(admin.run(handle, stopped));
+            tokio::spawn(admin.run(asked, stopped));
         }
         Err(error) => {
-            tracing::warn!(%error, "`log-server renew` can't reach this server");
+            tracing::warn!(%error, "`log-server renew` and `freeze` can't reach this server");
         }
     }
 }
@@ -204,10 +185,11 @@ fn announce(
     let (url, vkey) = (format!("http://{address}"), log.key().to_string());
     let (origin, size) = (log.origin().as_str().to_owned(), log.snapshot().size().get());
     tracing::info!(%address, origin, size, "serving");
+    let vkeys = log.keys().current().iter().map(|key| Value::from(key.to_string()));
     let report = match form {
         Form::Json => Report::done("serve", ""),
         Form::Text => {
-            let text = greeting(config, &url, &origin, &vkey, size, key, development);
+            let text = greeting(config, log, &url, size, key, development);
             Report::done("serve", text)
         }
     };
@@ -226,7 +208,9 @@ fn announce(
         .with("origin", origin)
         .with("size", count(size))
         .with("url", url)
-        .with("vkey", vkey);
+        .with("standing", standing(log))
+        .with("vkey", vkey)
+        .with("vkeys", vkeys.collect::<Vec<_>>());
     report.print(form);
     // A broken pipe on the way is not a reason to stop serving.
     let _ = io::stdout().flush();
@@ -234,14 +218,14 @@ fn announce(
 
 fn greeting(
     config: &Config,
+    log: &Log,
     url: &str,
-    origin: &str,
-    vkey: &str,
     size: u64,
     key: KeyOrigin,
     development: Option<&DevTsa>,
 ) -> String {
     let key_file = config.log.key_path();
+    let origin = log.origin().as_str();
     // Writing into a String can't fail.
     let mut text = String::new();
     if is_for_trying_out(origin) {
@@ -267,11 +251,30 @@ fn greeting(
     let _ = write!(
         text,
         "log \"{origin}\" with {size} entries in {}, served on {url}\n\
-         verifier key (vkey): {vkey}\n\n\
-         try: anchor submit --log {url} --kind digest --digest {EXAMPLE_DIGEST}",
+         verifier key (vkey): {}",
         config.log.data.display(),
+        log.key(),
     );
+    for additional in log.keys().current().iter().skip(1) {
+        let _ = write!(text, "\nit signs with this key too: {additional}");
+    }
+    let _ = match log.standing() {
+        Standing::Open => write!(
+            text,
+            "\n\ntry: anchor submit --log {url} --kind digest --digest {EXAMPLE_DIGEST}"
+        ),
+        Standing::ReadOnly => write!(text, "\n\nopened for reading: nothing is taken or signed"),
+        Standing::Frozen => write!(text, "\n\nfrozen: it has ended, and takes nothing any more"),
+    };
     text
+}
+
+fn standing(log: &Log) -> &'static str {
+    match log.standing() {
+        Standing::Open => "open",
+        Standing::ReadOnly => "read-only",
+        Standing::Frozen => "frozen",
+    }
 }
 
 fn is_for_trying_out(origin: &str) -> bool {
@@ -292,8 +295,8 @@ pub(super) fn start_logging(config: &TelemetryConfig) {
     };
 }
 
-/// How long the anchoring task may take to end: a sync or two.
-const ANCHORING_GRACE: Duration = Duration::from_secs(5);
+/// How long anchoring or witnessing may take to end: a sync or two.
+const TASK_GRACE: Duration = Duration::from_secs(5);
 
 /// SHA-256 of the empty string.
 const EXAMPLE_DIGEST: &str =

@@ -3,7 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use anchorlog_proto::note::KeyError;
+
 use super::{IndexEngine, MAX_FILE};
+use crate::rollback::PlaceError;
 
 /// Why there is no usable configuration.
 #[derive(Debug, thiserror::Error)]
@@ -33,9 +36,22 @@ pub enum ConfigError {
         /// What is wrong with it.
         source: tracing_subscriber::filter::ParseError,
     },
+    /// A mirror that is neither a directory nor a URL.
+    #[error("rollback_guard.mirrors: {mirror:?}: {source}")]
+    Mirror {
+        /// The text given.
+        mirror: String,
+        /// What is wrong with it.
+        source: PlaceError,
+    },
     /// `mode = "keys"` without a key would refuse everybody.
     #[error("access.mode is \"keys\", but there is no [[access.keys]] block: nobody could submit")]
     NoKeys,
+    /// A key of type 0x06 in a build that doesn't know the type.
+    #[error(
+        "witness.ml_dsa_key_file is set, but this build does not contain ML-DSA (build with `--features ml-dsa`)"
+    )]
+    NoMlDsa,
     /// A quorum that can never be.
     #[error(
         "anchoring.quorum is {quorum}, but there are only {operators} operators of authorities"
@@ -53,6 +69,14 @@ pub enum ConfigError {
         file: PathBuf,
         /// The operating system's reason.
         source: io::Error,
+    },
+    /// A former key that is none.
+    #[error("log.retired_keys: {key:?}: {source}")]
+    RetiredKey {
+        /// The text given.
+        key: String,
+        /// What is wrong with it.
+        source: KeyError,
     },
     /// The file isn't TOML, has an unknown key, or a value of the wrong type.
     #[error("{}{source}", file.as_ref().map(|f| format!("{}: ", f.display())).unwrap_or_default())]

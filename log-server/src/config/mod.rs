@@ -7,8 +7,11 @@
 mod anchoring;
 mod environment;
 mod error;
+mod rollback_guard;
 mod sections;
 mod units;
+mod witness;
+mod witnessing;
 
 use std::fmt::Display;
 use std::fs;
@@ -21,11 +24,15 @@ use tracing_subscriber::EnvFilter;
 pub use self::anchoring::{AnchoringConfig, DEV_OPERATOR, Tolerated, TsaConfig, WindowConfig};
 pub use self::environment::VARIABLE_PREFIX;
 pub use self::error::ConfigError;
+pub use self::rollback_guard::RollbackGuardConfig;
 pub use self::sections::{
     AccessConfig, AccessMode, HttpConfig, IndexConfig, IndexEngine, LimitsConfig, LogConfig,
     LogFormat, SubmitterConfig, TelemetryConfig,
 };
 pub use self::units::{Bytes, Span, UnitError};
+pub use self::witness::{DEFAULT_WITNESS, WitnessConfig, WitnessedLogConfig};
+pub use self::witnessing::WitnessingConfig;
+use crate::log_keys::{MAX_ADDITIONAL_KEYS, MAX_RETIRED_KEYS};
 
 /// A complete, commented configuration file that sets every key to its default.
 pub const EXAMPLE: &str = include_str!("example.toml");
@@ -44,10 +51,16 @@ pub struct Config {
     pub access: AccessConfig,
     /// Who stamps the log's checkpoints, and when.
     pub anchoring: AnchoringConfig,
+    /// Who cosigns the log's checkpoints, and when.
+    pub witnessing: WitnessingConfig,
+    /// Who is asked before the log signs.
+    pub rollback_guard: RollbackGuardConfig,
     /// The derived index.
     pub index: IndexConfig,
     /// The server's own log and metrics.
     pub telemetry: TelemetryConfig,
+    /// This program as a witness for other logs.
+    pub witness: WitnessConfig,
 }
 
 impl Config {
@@ -80,6 +93,12 @@ impl Config {
         bounded("http.write_timeout", &http.write_timeout, &second, &minutes)?;
         bounded("http.shutdown_grace", &http.shutdown_grace, &Span::from_secs(0), &minutes)?;
 
+        let log = &self.log;
+        let (additional, retired) = (MAX_ADDITIONAL_KEYS, MAX_RETIRED_KEYS);
+        bounded("log.additional_keys (length)", &log.additional_keys.len(), &0, &additional)?;
+        bounded("log.retired_keys (length)", &log.retired_keys.len(), &0, &retired)?;
+        log.retired()?;
+
         let limits = &self.limits;
         bounded("limits.queue", &limits.queue, &MAX_BATCH, &1_000_000)?;
         bounded("limits.batch", &limits.batch, &1, &MAX_BATCH)?;
@@ -102,6 +121,9 @@ impl Config {
         }
 
         self.anchoring.validate()?;
+        self.witness.validate()?;
+        self.witnessing.validate()?;
+        self.rollback_guard.validate()?;
         bounded("index.memory", &self.index.memory, &Bytes::mib(16), &Bytes::gib(64))?;
         let filter = &self.index.filter_memory;
         bounded("index.filter_memory", filter, &Bytes::mib(0), &Bytes::gib(64))?;
@@ -206,7 +228,7 @@ mod tests {
                 .as_table()
                 .unwrap()
                 .keys()
-                .filter(|key| !["keys", "tsa"].contains(&key.as_str()))
+                .filter(|key| !["keys", "logs", "tsa"].contains(&key.as_str()))
             {
                 assert!(
                     written[section].get(key).is_some(),
@@ -236,6 +258,9 @@ mod tests {
                     "require_accuracy = ",
                     "allow = ",
                     "window = ",
+                    "[[witness.logs]]",
+                    "origin = \"\"",
+                    "keys = ",
                 ]
                 .iter()
                 .any(|start| bare.starts_with(start));
@@ -246,6 +271,7 @@ mod tests {
         assert_eq!(config.access.keys.len(), 1);
         assert_eq!(config.access.keys[0].burst, 1000);
         assert_eq!(config.anchoring.tsa.len(), 1);
+        assert_eq!(config.witness.logs.len(), 1);
         config.validate().unwrap();
     }
 
@@ -313,6 +339,20 @@ mod tests {
             "anchoring.required_age = \"9000h\"",
             "anchoring.tsa = [{operator = \"\", url = \"u\", roots = \"r\"}]",
             "anchoring.tsa = [{operator = \"o\", url = \"u\", roots = \"r\", require_accuracy = \"25h\"}]",
+            "witness.logs = [{keys = []}]",
+            "witnessing.interval = \"999ms\"",
+            "witnessing.interval = \"25h\"",
+            "witnessing.refresh = \"9000h\"",
+            "witnessing.daily_allowance = 0",
+            "witnessing.daily_allowance = 10000001",
+            "witnessing.timeout = \"99ms\"",
+            "witnessing.timeout = \"11m\"",
+            "witnessing.clock_skew = \"0s\"",
+            "witnessing.required_age = \"9000h\"",
+            "log.additional_keys = [\"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\", \"8\"]",
+            "rollback_guard.timeout = \"99ms\"",
+            "rollback_guard.timeout = \"11m\"",
+            "rollback_guard.require = 65",
             "index.memory = \"15 MiB\"",
             "index.memory = \"65 GiB\"",
             "index.filter_memory = \"65 GiB\"",
@@ -347,6 +387,24 @@ mod tests {
         let many = "{operator = \"o\", url = \"u\", roots = \"r\"},".repeat(11);
         let many = Config::from_toml(&format!("anchoring.tsa = [{many}]")).unwrap();
         assert!(matches!(many.validate(), Err(ConfigError::Bounds { .. })));
+    }
+
+    #[test]
+    fn keys_and_mirrors_that_are_none_are_refused() {
+        let refused = |text: &str| Config::from_toml(text).unwrap().validate().unwrap_err();
+        let error = refused("log.retired_keys = [\"no vkey\"]");
+        assert!(matches!(error, ConfigError::RetiredKey { .. }), "{error}");
+        for mirror in ["", "ftp://log.example", "http://"] {
+            let error = refused(&format!("rollback_guard.mirrors = [\"{mirror}\"]"));
+            assert!(matches!(error, ConfigError::Mirror { .. }), "{mirror}: {error}");
+        }
+        let many = "\"d\",".repeat(33);
+        let error = refused(&format!("rollback_guard.mirrors = [{many}]"));
+        assert!(matches!(error, ConfigError::Bounds { .. }), "{error}");
+        let text = "rollback_guard.mirrors = [\"/srv/mirror\", \"https://mirror.example/log\"]";
+        let config = Config::from_toml(text).unwrap();
+        config.validate().unwrap();
+        assert_eq!(config.rollback_guard.sources().unwrap().asked.len(), 2);
     }
 
     #[test]

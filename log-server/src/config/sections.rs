@@ -3,9 +3,12 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use anchorlog_proto::note::VerifierKey;
 use serde::{Deserialize, Serialize};
 
-use super::{Bytes, DEFAULT_KEY_FILE, DEFAULT_LOG_FILTER, DEFAULT_ORIGIN, MAX_BATCH, Span};
+use super::{
+    Bytes, ConfigError, DEFAULT_KEY_FILE, DEFAULT_LOG_FILTER, DEFAULT_ORIGIN, MAX_BATCH, Span,
+};
 use crate::index::Engine;
 
 /// `[log]`: identity and place of the log.
@@ -20,6 +23,10 @@ pub struct LogConfig {
     pub listen: SocketAddr,
     /// The private key file; empty means [`DEFAULT_KEY_FILE`] in the data directory.
     pub key_file: PathBuf,
+    /// Private key files of further keys that sign every checkpoint, after the one above.
+    pub additional_keys: Vec<PathBuf>,
+    /// Verifier keys that the log has signed with and signs with no more.
+    pub retired_keys: Vec<String>,
 }
 
 impl LogConfig {
@@ -32,6 +39,14 @@ impl LogConfig {
             self.key_file.clone()
         }
     }
+
+    /// Returns the former keys, read.
+    pub fn retired(&self) -> Result<Vec<VerifierKey>, ConfigError> {
+        let read = |key: &String| {
+            key.parse().map_err(|source| ConfigError::RetiredKey { key: key.clone(), source })
+        };
+        self.retired_keys.iter().map(read).collect()
+    }
 }
 
 impl Default for LogConfig {
@@ -41,6 +56,8 @@ impl Default for LogConfig {
             data: PathBuf::from("data"),
             listen: SocketAddr::from(([127, 0, 0, 1], 7390)),
             key_file: PathBuf::new(),
+            additional_keys: Vec::new(),
+            retired_keys: Vec::new(),
         }
     }
 }

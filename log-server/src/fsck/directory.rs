@@ -19,9 +19,10 @@ use anchorlog_proto::tile::{TileHashes, TileNodes};
 
 use super::checkpoints::check_checkpoints;
 use super::index::{Indexed, Rows, compare_index, open_index, read_rows};
-use super::journal::check_journal;
+use super::journal::{Signed, check_journal};
 use super::{Fault, Note, Report};
 use crate::error::Error;
+use crate::frozen::{self, Frozen};
 use crate::index::{self, Engine, Fingerprint, Index, IndexError, IndexedEntry};
 use crate::recovery::{JOURNAL, LOCK, OBJECTS};
 use crate::storage::flat::{FlatObjects, Unexpected};
@@ -33,10 +34,10 @@ const STRIDE: u64 = 64;
 
 /// Reads everything in the data directory of a log and compares it with what was signed.
 ///
-/// `progress` is told the number of entries checked and the number there are.
+/// `keys` are all that the log signs with or has signed with. `progress` is told the number of entries checked and the number there are.
 pub fn check_directory(
     directory: &Path,
-    key: &VerifierKey,
+    keys: &[VerifierKey],
     engine: Engine,
     index_memory: u64,
     progress: impl Fn(u64, u64) + Sync,
@@ -45,11 +46,12 @@ pub fn check_directory(
     let mut report = Report::default();
     let folder = directory.join(OBJECTS);
     let begun = FlatObjects::stored_entries(&folder)?;
-    let Some(journal) = check_journal(directory, key, begun, &mut report)? else {
+    let Some(journal) = check_journal(directory, keys, begun, &mut report)? else {
         return Ok(report);
     };
     report.size = journal.size.get();
     report.root = Some(journal.root);
+    check_frozen(directory, keys, &journal, &mut report);
     let stored = FlatObjects::whole_entries(&folder, journal.base, journal.size, journal.bytes)?;
     let unstored = stored.get()..journal.size.get();
     if !unstored.is_empty() {
@@ -76,11 +78,34 @@ pub fn check_directory(
     if report.is_clean() {
         check_signed_sizes(&objects, &journal.checkpoints, stored, &mut report);
     }
-    check_checkpoints(directory, key, &objects, journal.size, &mut report)?;
+    check_checkpoints(directory, keys, &objects, journal.size, &mut report)?;
     if let Some(index) = &index {
         compare_index(&**index, rows, &expected, &check.indexed, journal.size, &mut report);
     }
     Ok(report)
+}
+
+/// Checks that a log which has ended ends where it says.
+fn check_frozen(directory: &Path, keys: &[VerifierKey], journal: &Signed, report: &mut Report) {
+    let fault = match Frozen::read(directory) {
+        Ok(None) => return,
+        Ok(Some(frozen)) => match frozen.checkpoint().verify_any(keys) {
+            Ok(last) => {
+                report.notes.push(Note::Frozen);
+                let last = last.checkpoint();
+                let same = (last.size, last.root) == (journal.size, journal.root);
+                (!same).then_some(Fault::Frozen { reason: "not the tree that the log ends with" })
+            }
+            Err(error) => Some(Fault::Checkpoint(error)),
+        },
+        Err(error) => {
+            tracing::debug!(%error, "the log's last checkpoint");
+            Some(Fault::Frozen { reason: "its file can't be relied on" })
+        }
+    };
+    if let Some(fault) = fault {
+        report.problem(frozen::FILE, None, fault);
+    }
 }
 
 /// Checks which files there are and how long they are: those of `stored` entries, or of more, up to what was

@@ -32,7 +32,7 @@ pub(super) struct Signed {
 /// Checks every record of the journal: sequence, hashes, signatures.
 pub(super) fn check_journal(
     directory: &Path,
-    key: &VerifierKey,
+    keys: &[VerifierKey],
     stored: u64,
     report: &mut Report,
 ) -> Result<Option<Signed>, Error> {
@@ -49,7 +49,7 @@ pub(super) fn check_journal(
             let mut guard = cell.borrow_mut();
             let (signed, edge, faults) = &mut *guard;
             if !base.checkpoint.is_empty() {
-                match verify(&base.checkpoint, key) {
+                match verify(&base.checkpoint, keys) {
                     Ok(checkpoint) => signed.push(checkpoint),
                     Err(fault) => faults.push(fault),
                 }
@@ -65,7 +65,7 @@ pub(super) fn check_journal(
             bytes += u64::try_from(batch.entries.len()).unwrap_or(u64::MAX);
             let mut guard = cell.borrow_mut();
             let (signed, edge, faults) = &mut *guard;
-            match check_batch(batch, edge.take(), key) {
+            match check_batch(batch, edge.take(), keys) {
                 Ok((checkpoint, after)) => {
                     signed.push(checkpoint);
                     **edge = after;
@@ -112,9 +112,9 @@ pub(super) fn check_journal(
 fn check_batch(
     batch: &BatchRecord<'_>,
     edge: Option<Frontier>,
-    key: &VerifierKey,
+    keys: &[VerifierKey],
 ) -> Result<((TreeSize, Digest), Option<Frontier>), Fault> {
-    let (size, root) = verify(batch.checkpoint, key)?;
+    let (size, root) = verify(batch.checkpoint, keys)?;
     let Some(edge) = edge else { return Ok(((size, root), None)) };
     // Records are whole when they come here, so every entry is.
     let hashes = entries_of(batch.entries).flatten().map(leaf_hash);
@@ -125,8 +125,8 @@ fn check_batch(
     Ok(((size, root), Some(extension.after().clone())))
 }
 
-fn verify(note: &[u8], key: &VerifierKey) -> Result<(TreeSize, Digest), Fault> {
+fn verify(note: &[u8], keys: &[VerifierKey]) -> Result<(TreeSize, Digest), Fault> {
     let signed = SignedCheckpoint::parse(note).map_err(Fault::Checkpoint)?;
-    let verified = signed.verify(key).map_err(Fault::Checkpoint)?;
+    let verified = signed.verify_any(keys).map_err(Fault::Checkpoint)?;
     Ok((verified.checkpoint().size, verified.checkpoint().root))
 }

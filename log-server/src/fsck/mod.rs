@@ -41,6 +41,8 @@ pub struct Report {
     pub index_rows: Option<u64>,
     /// Tokens over checkpoints that were read.
     pub countersigned: u64,
+    /// Lines of witnesses over checkpoints that were verified again.
+    pub cosignatures: u64,
     /// What is wrong, as far as it is named.
     pub problems: Vec<Problem>,
     /// How much is wrong.
@@ -101,6 +103,12 @@ pub enum Fault {
     /// The checkpoint is malformed or not signed by the log's key.
     #[error("checkpoint: {0}")]
     Checkpoint(CheckpointError),
+    /// A line of a witness isn't what it should be.
+    #[error("cosignature: {reason}")]
+    Cosignature {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// Stored bytes are damaged.
     #[error("{defect} at byte {offset}")]
     Damaged {
@@ -137,6 +145,12 @@ pub enum Fault {
         journal: u64,
         /// Entries that are stored.
         stored: u64,
+    },
+    /// The log has ended otherwise than it says.
+    #[error("the last checkpoint of the frozen log: {reason}")]
+    Frozen {
+        /// What is wrong with it.
+        reason: &'static str,
     },
     /// An entry is not the one whose hash was signed.
     #[error("entry is not the one that was signed")]
@@ -179,10 +193,12 @@ impl Fault {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Checkpoint(_) => "FSCK.CHECKPOINT",
+            Self::Cosignature { .. } => "FSCK.COSIGNATURE",
             Self::Damaged { .. } => "FSCK.DAMAGED",
             Self::Entry(_) => "FSCK.ENTRY",
             Self::ForeignFile => "FSCK.FOREIGN_FILE",
             Self::ForeignRow(_) => "FSCK.FOREIGN_ROW",
+            Self::Frozen { .. } => "FSCK.FROZEN",
             Self::Hash => "FSCK.HASH",
             Self::Index { .. } => "FSCK.INDEX",
             Self::IndexDiffers => "FSCK.INDEX_DIFFERS",
@@ -203,6 +219,8 @@ impl Fault {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Note {
+    /// The log is frozen: it has ended.
+    Frozen,
     /// The index lacks the newest entries; it is fed at the next start.
     IndexBehind {
         /// Entries it lacks.
@@ -220,6 +238,11 @@ pub enum Note {
         /// Bytes of it.
         bytes: u64,
     },
+    /// A line of a witness was torn by a crash before anybody was shown it; it is dropped at the next start.
+    TornCosignature {
+        /// Bytes of it.
+        bytes: u64,
+    },
     /// A token was torn by a crash before anybody was shown it; it is dropped at the next start.
     TornToken {
         /// Bytes of it.
@@ -230,6 +253,7 @@ pub enum Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Frozen => f.write_str("the log is frozen"),
             Self::IndexBehind { entries } => {
                 write!(f, "the index lacks the newest {entries} entries until the next start")
             }
@@ -239,6 +263,9 @@ impl fmt::Display for Note {
             }
             Self::TornRecord { bytes } => {
                 write!(f, "{bytes} bytes of a record that was never promised are in the journal")
+            }
+            Self::TornCosignature { bytes } => {
+                write!(f, "{bytes} bytes of a cosignature that was never shown are in checkpoints/")
             }
             Self::TornToken { bytes } => {
                 write!(f, "{bytes} bytes of a token that was never shown are in checkpoints/")

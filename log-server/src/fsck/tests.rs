@@ -10,11 +10,13 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use anchorlog_proto::Digest;
-use anchorlog_proto::note::{KeyName, NoteSigner};
+use anchorlog_proto::cosignature::CosignerKey;
+use anchorlog_proto::note::{KeyName, NoteSignature, NoteSigner};
 use anchorlog_proto::statement::{LogEntry, Statement, StatementKind};
 use tempfile::TempDir;
 
 use super::*;
+use crate::checkpoints::Cosignatures;
 use crate::index::{DEFAULT_MEMORY, Engine};
 use crate::log::{Log, LogOptions};
 use crate::metrics::Metrics;
@@ -55,7 +57,8 @@ fn stopped() -> TempDir {
 
 fn check(directory: &Path) -> Report {
     let key = signer().verifier_key().clone();
-    check_directory(directory, &key, Engine::Redb, DEFAULT_MEMORY, |_, _| {}).unwrap()
+    check_directory(directory, std::slice::from_ref(&key), Engine::Redb, DEFAULT_MEMORY, |_, _| {})
+        .unwrap()
 }
 
 fn wal(directory: &TempDir) -> PathBuf {
@@ -158,4 +161,37 @@ fn an_entry_and_its_hash_are_told_apart() {
             fs::write(path, original).unwrap();
         }
     }
+}
+
+#[test]
+fn every_line_of_a_witness_is_verified_again() {
+    let directory = stopped();
+    let witness = |name: &str| CosignerKey::from_seed(KeyName::new(name).unwrap(), [3; 32]);
+    let key = witness("a").verifier_key().clone();
+    let (log, running) = Log::open(directory.path(), signer(), &options(), Metrics::new()).unwrap();
+    let snapshot = log.snapshot();
+    let (size, note) = (snapshot.size().get(), log.note_to_stamp(&snapshot).unwrap());
+    let text = snapshot.checkpoint().note().text().to_owned();
+    let good = witness("a").cosign(&text, 1_800_000_000).unwrap();
+    let store = |lines: Vec<NoteSignature>, note: &[u8]| {
+        let cosigned = Cosignatures { size, note: note.to_vec(), received: 0, lines };
+        log.store_cosignatures(&cosigned, std::slice::from_ref(&key)).unwrap();
+    };
+    store(vec![good.clone()], &note);
+    running.shut_down().unwrap();
+    let report = check(directory.path());
+    assert_eq!((report.problem_count, report.cosignatures), (0, 1), "{report:?}");
+
+    // Lines that nobody should have stored.
+    let other =
+        witness("a").cosign("log.example\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n", 1);
+    store(vec![other.unwrap()], &note);
+    store(vec![witness("b").cosign(&text, 1).unwrap()], &note);
+    let with_line = [note.as_slice(), format!("{good}\n").as_bytes()].concat();
+    store(vec![good], &with_line);
+    drop(log);
+    let report = check(directory.path());
+    let codes: Vec<_> = report.problems.iter().map(|problem| problem.fault.code()).collect();
+    assert_eq!(codes, ["FSCK.COSIGNATURE", "FSCK.COSIGNATURE", "FSCK.TOKEN"], "{report:?}");
+    assert_eq!(report.cosignatures, 4);
 }

@@ -51,15 +51,16 @@ impl TileSource for DirectorySource {
 
 /// Reads every entry and every tile of a log and compares them with its checkpoint.
 ///
+/// `keys` are those that the log signs with, or has signed with; its checkpoint is by one of them at least.
 /// With `statements`, every entry must be a canonical statement too; logs of others hold other entries.
 pub fn check_tiles(
     source: &mut dyn TileSource,
-    key: &VerifierKey,
+    keys: &[VerifierKey],
     statements: bool,
     mut progress: impl FnMut(u64, u64),
 ) -> Report {
     let mut report = Report::default();
-    let Some(signed) = read_checkpoint(source, key, &mut report) else { return report };
+    let Some(signed) = read_checkpoint(source, keys, &mut report) else { return report };
     let checkpoint = signed.checkpoint();
     let size = checkpoint.size;
     report.size = size.get();
@@ -99,12 +100,12 @@ pub fn check_tiles(
 
 fn read_checkpoint(
     source: &mut dyn TileSource,
-    key: &VerifierKey,
+    keys: &[VerifierKey],
     report: &mut Report,
 ) -> Option<SignedCheckpoint> {
     let bytes = read(source, "checkpoint", report)?;
     let signed = SignedCheckpoint::parse(&bytes);
-    match signed.and_then(|signed| signed.verify(key).map(|_| signed)) {
+    match signed.and_then(|signed| signed.verify_any(keys).map(|_| signed)) {
         Ok(signed) => Some(signed),
         Err(error) => {
             report.problem("checkpoint", None, Fault::Checkpoint(error));

@@ -1,9 +1,11 @@
-//! Countersigned checkpoints: what time-stamping authorities have said about the log, and about which
-//! tree of it.
+//! Countersigned checkpoints: what witnesses and time-stamping authorities have said about the log, and about
+//! which tree of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anchorlog_proto::encoding::base64_encode;
+use anchorlog_proto::note::NoteSignature;
 use anchorlog_proto::timestamp::GenTime;
 use axum::extract::State;
 use axum::http::Uri;
@@ -14,8 +16,9 @@ use super::query::Query;
 use super::read::{last_number, published_size};
 use super::wire::{CheckpointsAnswer, CountersignedCheckpoint, TimestampAnswer};
 use super::{App, VOLATILE, json_of, off_thread, read_failed};
-use crate::checkpoints::Countersigned;
+use crate::checkpoints::{Cosigned, Countersigned};
 use crate::error::Error;
+use crate::storage::StorageError;
 
 /// A countersigned checkpoint, with cosignatures and time-stamp tokens.
 #[utoipa::path(
@@ -36,8 +39,7 @@ pub(super) async fn countersigned(
     Query::read(uri.query(), &[])?;
     let size = published_size(&app, "size", last_number(&uri, "size")?)?.get();
     let found = off_thread(&app, move |app| {
-        let found = app.log.checkpoints().at(size);
-        found.map_err(|error| read_failed(&Error::Storage(error)))
+        at(app, size).map_err(|error| read_failed(&Error::Storage(error)))
     });
     let found = found.await?.ok_or_else(|| {
         let detail = format!(
@@ -46,7 +48,7 @@ pub(super) async fn countersigned(
         );
         Problem::new(Code::NotFound, detail)
     })?;
-    Ok(json_of(&answer(found), VOLATILE))
+    Ok(json_of(&found, VOLATILE))
 }
 
 /// The countersigned checkpoints, newest first.
@@ -78,17 +80,46 @@ pub(super) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
     };
     let found = off_thread(&app, move |app| {
         // One more, to know whether there are more.
-        let found = app.log.checkpoints().list(below, limit + 1);
-        found.map_err(|error| read_failed(&Error::Storage(error)))
+        newest(app, below, limit + 1).map_err(|error| read_failed(&Error::Storage(error)))
     });
-    let mut checkpoints: Vec<_> = found.await?.into_iter().map(answer).collect();
+    let mut checkpoints = found.await?;
     let more = checkpoints.len() > limit;
     checkpoints.truncate(limit);
     let next = checkpoints.last().filter(|_| more).map(|last| last.size);
     Ok(json_of(&CheckpointsAnswer { checkpoints, next }, VOLATILE))
 }
 
-fn answer(found: Countersigned) -> CountersignedCheckpoint {
+/// What was said about the checkpoint of exactly `size`.
+fn at(app: &App, size: u64) -> Result<Option<CountersignedCheckpoint>, StorageError> {
+    let cosigned = app.log.cosignatures().at(size)?;
+    let stamped = app.log.checkpoints().at(size)?;
+    Ok(answer(size, stamped, cosigned))
+}
+
+/// The newest checkpoints that anybody has countersigned, newest first.
+fn newest(
+    app: &App,
+    below: u64,
+    limit: usize,
+) -> Result<Vec<CountersignedCheckpoint>, StorageError> {
+    let mut found: BTreeMap<u64, (Option<Countersigned>, Option<Cosigned>)> = BTreeMap::new();
+    for stamped in app.log.checkpoints().list(below, limit)? {
+        let size = stamped.size;
+        found.entry(size).or_default().0 = Some(stamped);
+    }
+    for cosigned in app.log.cosignatures().list(below, limit)? {
+        let size = cosigned.size;
+        found.entry(size).or_default().1 = Some(cosigned);
+    }
+    let newest = found.into_iter().rev().take(limit);
+    Ok(newest.filter_map(|(size, (stamped, cosigned))| answer(size, stamped, cosigned)).collect())
+}
+
+fn answer(
+    size: u64,
+    stamped: Option<Countersigned>,
+    cosigned: Option<Cosigned>,
+) -> Option<CountersignedCheckpoint> {
     let timestamp = |token: crate::checkpoints::StoredToken| TimestampAnswer {
         expires: GenTime::from_unix(token.expires).to_string(),
         gen_time: token.gen_time.to_string(),
@@ -96,13 +127,16 @@ fn answer(found: Countersigned) -> CountersignedCheckpoint {
         received: GenTime::from_unix(token.received).to_string(),
         token: base64_encode(&token.token),
     };
-    CountersignedCheckpoint {
+    let (stamped_note, tokens) = stamped.map(|stamped| (stamped.note, stamped.tokens)).unzip();
+    let (cosigned_note, lines) = cosigned.map(|cosigned| (cosigned.note, cosigned.lines)).unzip();
+    let lines: Option<Vec<NoteSignature>> = lines;
+    Some(CountersignedCheckpoint {
         // Notes are UTF-8 by construction.
-        checkpoint: String::from_utf8(found.note).unwrap_or_default(),
-        cosignatures: Vec::new(),
-        size: found.size,
-        timestamps: found.tokens.into_iter().map(timestamp).collect(),
-    }
+        checkpoint: String::from_utf8(stamped_note.or(cosigned_note)?).unwrap_or_default(),
+        cosignatures: lines.unwrap_or_default().iter().map(ToString::to_string).collect(),
+        size,
+        timestamps: tokens.unwrap_or_default().into_iter().map(timestamp).collect(),
+    })
 }
 
 /// Checkpoints of one answer when the client doesn't say how many.

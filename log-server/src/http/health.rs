@@ -10,11 +10,15 @@ use axum::response::{IntoResponse, Response};
 
 use super::problem::{Code, Problem, ProblemBody};
 use super::query::Query;
-use super::wire::{AnchoringHealth, AuthorityHealth, HealthAnswer};
+use super::wire::{
+    AnchoringHealth, AuthorityHealth, HealthAnswer, WitnessHealth, WitnessingHealth,
+};
 use super::{App, VOLATILE, index_not_ready, json_of};
 use crate::anchoring::{AuthorityStatus, Status};
 use crate::clock::Clock;
+use crate::log::Standing;
 use crate::metrics::Format;
+use crate::witnessing::{self, WitnessStatus};
 
 /// Whether the process is worth keeping: only a log that failed for good is not.
 #[utoipa::path(
@@ -29,7 +33,7 @@ use crate::metrics::Format;
 pub(super) async fn healthz(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     Query::read(uri.query(), &[])?;
     alive(&app)?;
-    Ok(json_of(&HealthAnswer { anchoring: None, status: "ok" }, VOLATILE))
+    Ok(json_of(&HealthAnswer { anchoring: None, status: "ok", witnessing: None }, VOLATILE))
 }
 
 /// Whether statements and look-ups are taken now.
@@ -38,8 +42,8 @@ pub(super) async fn healthz(State(app): State<Arc<App>>, uri: Uri) -> Result<Res
     path = "/readyz",
     tag = "operate",
     responses(
-        (status = 200, description = "It takes statements.", body = HealthAnswer),
-        (status = 503, description = "Not now: it is starting, stopping, has failed, or entries wait longer for their time stamp than the configuration allows.", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 200, description = "It takes statements; or it is frozen or opened for reading, says so, and answers whoever reads.", body = HealthAnswer),
+        (status = 503, description = "Not now: it is starting, stopping, has failed, entries wait longer for time stamps or witnesses than the configuration allows, or a witness knows something that speaks against the log.", body = ProblemBody, content_type = "application/problem+json"),
     ),
 )]
 pub(super) async fn readyz(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
@@ -64,8 +68,21 @@ pub(super) async fn readyz(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
             return Err(Problem::new(Code::NotAnchored, detail).retry_after(Duration::from_secs(5)));
         }
     }
-    let anchoring = anchoring.map(anchoring_health);
-    Ok(json_of(&HealthAnswer { anchoring, status: "ready" }, VOLATILE))
+    let witnessing = app.witnessing.as_ref();
+    if let Some(status) = witnessing {
+        check_witnessing(&app, status)?;
+    }
+    let status = match app.log.standing() {
+        Standing::Open => "ready",
+        Standing::ReadOnly => "read-only",
+        Standing::Frozen => "frozen",
+    };
+    let answer = HealthAnswer {
+        anchoring: anchoring.map(anchoring_health),
+        status,
+        witnessing: witnessing.map(witnessing_health),
+    };
+    Ok(json_of(&answer, VOLATILE))
 }
 
 /// Prometheus metrics; `OpenMetrics` for scrapers that ask for it.
@@ -107,6 +124,51 @@ fn anchoring_health(status: &Status) -> AnchoringHealth {
     AnchoringHealth {
         authorities: status.authorities().into_iter().map(authority).collect(),
         waited_seconds: status.waited().as_secs(),
+    }
+}
+
+/// A witness that knows better is a reason to send nobody here; so is, where the configuration says so, that
+/// entries have waited too long.
+fn check_witnessing(app: &App, status: &witnessing::Status) -> Result<(), Problem> {
+    if let Some(alarm) = status.alarm() {
+        let detail = format!(
+            "Witness {:?} speaks against this log ({}): {}. No further checkpoint is called witnessed. \
+             Statements are taken all the same.",
+            alarm.witness,
+            alarm.cause.code(),
+            alarm.cause
+        );
+        return Err(Problem::new(Code::WitnessAlarm, detail));
+    }
+    let waited = status.waited();
+    if !app.required_witnessed_age.is_zero() && waited > app.required_witnessed_age {
+        let detail = format!(
+            "An entry has waited {} s for the witnesses, longer than witnessing.required_age allows. \
+             Statements are taken all the same.",
+            waited.as_secs()
+        );
+        return Err(Problem::new(Code::NotWitnessed, detail).retry_after(Duration::from_secs(5)));
+    }
+    Ok(())
+}
+
+fn witnessing_health(status: &witnessing::Status) -> WitnessingHealth {
+    let now = Clock::system().unix_seconds();
+    let age = |last: i64| u64::try_from(now.saturating_sub(last)).unwrap_or_default();
+    let witness = |known: WitnessStatus| WitnessHealth {
+        age_seconds: known.last_cosigned.map(age),
+        clock_offset_ms: known.clock_offset_ms,
+        error: known.error,
+        failures: known.failures,
+        name: known.name,
+        size: known.size,
+    };
+    let witnessed = status.witnessed();
+    WitnessingHealth {
+        age_seconds: witnessed.map(|witnessed| age(witnessed.received)),
+        size: witnessed.map(|witnessed| witnessed.size),
+        waited_seconds: status.waited().as_secs(),
+        witnesses: status.witnesses().into_iter().map(witness).collect(),
     }
 }
 

@@ -54,6 +54,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::log::Log;
 use crate::metrics::Metrics;
+use crate::witnessing;
 
 /// Everything the handlers share.
 pub struct App {
@@ -79,6 +80,10 @@ pub struct App {
     anchoring: Option<Status>,
     /// How long an entry may wait for its token before the server isn't ready; zero for as long as it takes.
     required_age: Duration,
+    /// How witnessing goes, if there is any.
+    witnessing: Option<witnessing::Status>,
+    /// The same for the witnesses.
+    required_witnessed_age: Duration,
     /// Becomes true when the server has to stop.
     stop: watch::Receiver<bool>,
 }
@@ -107,6 +112,8 @@ impl App {
             waiting: Semaphore::new(config.http.max_waiting),
             anchoring: None,
             required_age: config.anchoring.required_age.get(),
+            witnessing: None,
+            required_witnessed_age: config.witnessing.required_age.get(),
             log,
             access,
             metrics,
@@ -118,6 +125,13 @@ impl App {
     #[must_use]
     pub fn with_anchoring(mut self, status: Status) -> Self {
         self.anchoring = Some(status);
+        self
+    }
+
+    /// Shows how witnessing goes, in `/readyz`.
+    #[must_use]
+    pub fn with_witnessing(mut self, status: witnessing::Status) -> Self {
+        self.witnessing = Some(status);
         self
     }
 

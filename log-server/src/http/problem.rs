@@ -207,6 +207,10 @@ pub enum Code {
     IndexNotReady,
     /// 503: entries wait longer for their time stamp than the configuration allows.
     NotAnchored,
+    /// 503: entries wait longer for the witnesses than the configuration allows.
+    NotWitnessed,
+    /// 503: a witness knows something that speaks against the log.
+    WitnessAlarm,
     /// 503: too much is going on.
     Overloaded,
     /// 503: the log answers reads but takes nothing new.
@@ -219,7 +223,7 @@ pub enum Code {
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 28] = [
         Self::MalformedQuery,
         Self::UnknownParameter,
         Self::MissingParameter,
@@ -242,6 +246,8 @@ impl Code {
         Self::Internal,
         Self::IndexNotReady,
         Self::NotAnchored,
+        Self::NotWitnessed,
+        Self::WitnessAlarm,
         Self::Overloaded,
         Self::ReadOnly,
         Self::Stopping,
@@ -274,6 +280,8 @@ impl Code {
             Self::Internal => "server.internal",
             Self::IndexNotReady => "server.index-not-ready",
             Self::NotAnchored => "server.not-anchored",
+            Self::NotWitnessed => "server.not-witnessed",
+            Self::WitnessAlarm => "server.witness-alarm",
             Self::Overloaded => "server.overloaded",
             Self::ReadOnly => "server.read-only",
             Self::Stopping => "server.stopping",
@@ -305,6 +313,8 @@ impl Code {
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::IndexNotReady
             | Self::NotAnchored
+            | Self::NotWitnessed
+            | Self::WitnessAlarm
             | Self::Overloaded
             | Self::ReadOnly
             | Self::Stopping => StatusCode::SERVICE_UNAVAILABLE,
@@ -338,6 +348,8 @@ impl Code {
             Self::Internal => "Internal error",
             Self::IndexNotReady => "Index not ready",
             Self::NotAnchored => "Not anchored in time",
+            Self::NotWitnessed => "Not witnessed in time",
+            Self::WitnessAlarm => "A witness knows better",
             Self::Overloaded => "Overloaded",
             Self::ReadOnly => "Read-only",
             Self::Stopping => "Stopping",

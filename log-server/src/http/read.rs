@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anchorlog_proto::Digest;
 use anchorlog_proto::merkle::TreeSize;
-use anchorlog_proto::receipt::ReceiptState;
+use anchorlog_proto::receipt::{Receipt, ReceiptState};
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
@@ -18,6 +18,7 @@ use super::wire::{
 };
 use super::{App, IMMUTABLE, VOLATILE, json, json_of, off_thread, read_failed};
 use crate::clock::Clock;
+use crate::error::Error;
 
 /// The receipt of an entry, as far as it has grown.
 #[utoipa::path(
@@ -38,10 +39,11 @@ use crate::clock::Clock;
 pub(super) async fn receipt(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     let index = last_number(&uri, "index")?;
     let wait = Wait::read(&Query::read(uri.query(), &Wait::PARAMETERS)?)?;
-    let (mut body, state) = off_thread(&app, move |app| grown_receipt(app, index)).await?;
-    if state < wait.state {
-        wait.from(&app, index, state).await;
-        (body, _) = off_thread(&app, move |app| grown_receipt(app, index)).await?;
+    let grown = move |app: &App| grown_receipt(app, index, wait.state);
+    let (mut body, reached) = off_thread(&app, grown).await?;
+    if !reached.has(&app, wait.state) {
+        wait.from(&app, index).await;
+        (body, _) = off_thread(&app, grown).await?;
     }
     Ok(json(body, VOLATILE))
 }
@@ -165,27 +167,82 @@ pub(super) async fn log_info(State(app): State<Arc<App>>, uri: Uri) -> Result<Re
         size: app.log.snapshot().size().get(),
         software: Software { name: "anchorlog", version: env!("CARGO_PKG_VERSION") },
         vkey: app.log.key().to_string(),
+        vkeys: app.log.keys().current().iter().map(ToString::to_string).collect(),
     };
     Ok(json_of(&info, VOLATILE))
 }
 
-/// The receipt of an entry as it is now, and the state it is in.
-pub(super) fn grown_receipt(app: &App, index: u64) -> Result<(Vec<u8>, ReceiptState), Problem> {
-    let mut found = None;
-    match app.log.checkpoints().anchored(index, Clock::system().unix_seconds()) {
-        Ok(Some(countersigned)) => {
-            found = app.log.anchored_receipt(index, countersigned).transpose();
+/// What third parties have said about the checkpoint of a receipt.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Reached {
+    anchored: bool,
+    witnessed: bool,
+}
+
+impl Reached {
+    /// Whether that is what was waited for. In a log without witnesses, `anchored` is more than `witnessed`.
+    pub(super) fn has(self, app: &App, state: ReceiptState) -> bool {
+        match state {
+            ReceiptState::Published => true,
+            ReceiptState::Witnessed if app.log.cosignatures().has_policy() => self.witnessed,
+            ReceiptState::Witnessed | ReceiptState::Anchored => self.anchored,
         }
-        Ok(None) => {}
-        // Tokens that can't be read are no reason to withhold what the log itself says.
-        Err(error) => tracing::error!(%error, index, "an anchored checkpoint can't be read"),
     }
-    let found = found.or_else(|| app.log.receipt(index).transpose()).transpose();
-    let found = found.map_err(|error| read_failed(&error))?;
-    let mut receipt = found.ok_or_else(|| no_entry(app, index))?;
+}
+
+/// The receipt of an entry as it is now, and what it has.
+///
+/// A checkpoint that is both witnessed and stamped is best; then one that is stamped, or the witnessed one
+/// where that is `wanted`; then the newest, which only the log has signed.
+pub(super) fn grown_receipt(
+    app: &App,
+    index: u64,
+    wanted: ReceiptState,
+) -> Result<(Vec<u8>, Reached), Problem> {
+    let found = match countersigned_receipt(app, index, wanted) {
+        Ok(found) => found,
+        // What can't be read of third parties is no reason to withhold what the log itself says.
+        Err(error) => {
+            tracing::error!(%error, index, "a countersigned checkpoint can't be read");
+            None
+        }
+    };
+    let found = if found.is_some() {
+        found
+    } else {
+        let own = app.log.receipt(index).map_err(|error| read_failed(&error))?;
+        own.map(|receipt| (receipt, Reached::default()))
+    };
+    let (mut receipt, reached) = found.ok_or_else(|| no_entry(app, index))?;
     receipt.conflicts = receipt::conflicts(app, receipt.entry.statement())?;
     let body = receipt.to_json().map_err(|error| Problem::internal(&error))?;
-    Ok((body, receipt.state))
+    Ok((body, reached))
+}
+
+fn countersigned_receipt(
+    app: &App,
+    index: u64,
+    wanted: ReceiptState,
+) -> Result<Option<(Receipt, Reached)>, Error> {
+    let (log, cosignatures) = (&app.log, app.log.cosignatures());
+    let is_witnessed = |size| cosignatures.is_witnessed(size).unwrap_or(false);
+    let now = Clock::system().unix_seconds();
+    let has_policy = cosignatures.has_policy();
+    let prefers = |size| !has_policy || is_witnessed(size);
+    let stamped = log.checkpoints().anchored_preferring(index, now, prefers)?;
+    let reached = stamped.as_ref().map(|stamped| Reached {
+        anchored: true,
+        witnessed: has_policy && is_witnessed(stamped.size),
+    });
+    let others = has_policy && wanted == ReceiptState::Witnessed;
+    if reached.is_none_or(|reached| others && !reached.witnessed)
+        && let Some(cosigned) = cosignatures.witnessed(index)?
+        && let Some(receipt) = log.witnessed_receipt(index, &cosigned)?
+    {
+        return Ok(Some((receipt, Reached { anchored: false, witnessed: true })));
+    }
+    let (Some(stamped), Some(reached)) = (stamped, reached) else { return Ok(None) };
+    Ok(log.anchored_receipt(index, stamped)?.map(|receipt| (receipt, reached)))
 }
 
 /// The number that ends the path.

@@ -106,8 +106,8 @@ async fn take_one(app: &Arc<App>, request: Request) -> Result<Response, Problem>
     };
     app.metrics.submitted(outcome(&place), 1);
     if wait.state > ReceiptState::Published {
-        wait.from(app, place.index, ReceiptState::Published).await;
-        let grown = off_thread(app, move |app| grown_receipt(app, place.index)).await?;
+        wait.from(app, place.index).await;
+        let grown = off_thread(app, move |app| grown_receipt(app, place.index, wait.state)).await?;
         return Ok(json(grown.0, VOLATILE));
     }
     let receipt = if place.duplicate || receipt::claims_a_place(&entry) {
@@ -264,6 +264,16 @@ fn not_committed(error: SubmitError) -> Problem {
             let detail = "The server is stopping; nothing was changed. Try again when it is back.";
             Problem::new(Code::Stopping, detail).retry_after(Duration::from_secs(5))
         }
+        SubmitError::Frozen => {
+            let detail = "This log is frozen: it has ended and takes nothing any more. What is in it can be \
+                          read for ever; a statement's receipt is at /v1/receipts/{index}.";
+            Problem::new(Code::ReadOnly, detail)
+        }
+        SubmitError::ReadOnly => {
+            let detail = "This server has opened the log for reading alone. It may be taken up again \
+                          elsewhere; ask its operator.";
+            Problem::new(Code::ReadOnly, detail)
+        }
         SubmitError::LogFull => {
             Problem::new(Code::ReadOnly, "The log has as many entries as a tree can have.")
         }
@@ -313,6 +323,8 @@ mod tests {
         for (error, status, code, waits) in [
             (SubmitError::DiskFull, 507, "server.disk-full", true),
             (SubmitError::Failed, 503, "server.read-only", true),
+            (SubmitError::Frozen, 503, "server.read-only", false),
+            (SubmitError::ReadOnly, 503, "server.read-only", false),
             (SubmitError::IndexNotReady, 503, "server.index-not-ready", true),
             (SubmitError::LogFull, 503, "server.read-only", false),
             (SubmitError::Overloaded, 503, "server.overloaded", true),

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use anchorlog_proto::tile::TilePath;
+use anchorlog_proto::tlog_witness::write_cosignatures;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -16,7 +17,7 @@ use super::problem::{Code, Problem, ProblemBody};
 use super::query::Query;
 use super::{App, IMMUTABLE, VOLATILE, off_thread, read_failed};
 
-/// The newest checkpoint, a signed note.
+/// The newest checkpoint, a signed note; with the cosignatures that witnesses have given to exactly this one.
 #[utoipa::path(
     get,
     path = "/checkpoint",
@@ -25,7 +26,11 @@ use super::{App, IMMUTABLE, VOLATILE, off_thread, read_failed};
 )]
 pub(super) async fn checkpoint(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     Query::read(uri.query(), &[])?;
-    let note = app.log.snapshot().note().to_vec();
+    let snapshot = app.log.snapshot();
+    let mut note = snapshot.note().to_vec();
+    // Clients ignore lines by keys that they don't know, and those who know them see them at once.
+    let lines = app.log.cosignatures().lines_of_newest(snapshot.size().get());
+    note.extend_from_slice(write_cosignatures(&lines).as_bytes());
     let headers = [(CONTENT_TYPE, "text/plain; charset=utf-8"), (CACHE_CONTROL, VOLATILE)];
     Ok((headers, note).into_response())
 }

@@ -3,7 +3,7 @@
 //! A log publishes at once; the states above come from third parties and take as long as they take. Waiting
 //! is a courtesy: it ends with the state, with the time asked for, with the server's stop, or at once when
 //! too many wait already, and then the receipt is answered with the state it has reached. Nobody polls:
-//! who waits is woken when a checkpoint has been anchored that covers the entry.
+//! who waits is woken when a checkpoint has been witnessed, or anchored, that covers the entry.
 
 use std::time::Duration;
 
@@ -44,18 +44,21 @@ impl Wait {
         Ok(Self { state, timeout: Duration::from_secs(seconds) })
     }
 
-    /// Waits until the receipt of the entry at `index`, now at `reached`, may have grown to the state asked
-    /// for.
-    pub(super) async fn from(self, app: &App, index: u64, reached: ReceiptState) {
-        if reached >= self.state || self.timeout.is_zero() {
+    /// Waits until the receipt of the entry at `index`, which doesn't have it yet, may have grown to the
+    /// state asked for.
+    pub(super) async fn from(self, app: &App, index: u64) {
+        if self.state == ReceiptState::Published || self.timeout.is_zero() {
             return;
         }
         let Ok(_place) = app.waiting.try_acquire() else { return };
         let mut stop = app.stop.clone();
+        let by_witnesses =
+            self.state == ReceiptState::Witnessed && app.log.cosignatures().has_policy();
         tokio::select! {
             _ = stop.wait_for(|stopped| *stopped) => {}
             () = tokio::time::sleep(self.timeout) => {}
-            () = app.log.anchored(index) => {}
+            () = app.log.witnessed(index), if by_witnesses => {}
+            () = app.log.anchored(index), if !by_witnesses => {}
         }
     }
 }

@@ -26,6 +26,8 @@ pub struct LogInfo {
     /// before you pin it.
     #[schema(example = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")]
     pub vkey: String,
+    /// All public keys that sign its checkpoints, the one above first: several while it changes its key.
+    pub vkeys: Vec<String>,
 }
 
 /// A program and its version.
@@ -140,7 +142,7 @@ pub struct ConsistencyAnswer {
 pub struct CountersignedCheckpoint {
     /// The signed note, with the log's own signature alone. Its SHA-256 is what the tokens stamp.
     pub checkpoint: String,
-    /// Signature lines of witnesses.
+    /// Signature lines of witnesses, in the order in which they came. A witness that was asked again has several.
     pub cosignatures: Vec<String>,
     /// The number of entries it covers.
     pub size: u64,
@@ -217,8 +219,50 @@ pub struct HealthAnswer {
     #[schema(nullable = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anchoring: Option<AnchoringHealth>,
-    /// `ok` or `ready`.
+    /// `ok` or `ready`; `read-only` or `frozen` for a log that is served and takes nothing.
     pub status: &'static str,
+    /// How witnessing goes. Absent where there is none.
+    #[schema(nullable = false)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witnessing: Option<WitnessingHealth>,
+}
+
+/// How it goes with the log's witnesses.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WitnessingHealth {
+    /// Seconds since the newest witnessed checkpoint was; null before the first.
+    #[schema(required)]
+    pub age_seconds: Option<u64>,
+    /// Entries that the newest witnessed checkpoint covers; null before the first.
+    #[schema(required)]
+    pub size: Option<u64>,
+    /// For how many seconds the oldest entry has waited that no witnessed checkpoint covers; 0 when there is
+    /// none.
+    pub waited_seconds: u64,
+    /// In the order of the policy.
+    pub witnesses: Vec<WitnessHealth>,
+}
+
+/// How it goes with one witness.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WitnessHealth {
+    /// Seconds since its last cosignature; null when none is known.
+    #[schema(required)]
+    pub age_seconds: Option<u64>,
+    /// Milliseconds by which its clock was ahead of ours when it last answered.
+    pub clock_offset_ms: i64,
+    /// Code of the last failure since its last cosignature; null when there was none.
+    #[schema(required, example = "WITNESS.UNKNOWN_LOG")]
+    pub error: Option<Cow<'static, str>>,
+    /// Failures since its last cosignature.
+    pub failures: u32,
+    /// Its name in the policy.
+    pub name: String,
+    /// The largest size that it is known to know; null before it was asked.
+    #[schema(required)]
+    pub size: Option<u64>,
 }
 
 /// What a log entry says.

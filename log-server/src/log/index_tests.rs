@@ -11,9 +11,10 @@
 use std::fs;
 use std::path::Path;
 
-use super::tests::{check, entry, open, options, ready, run, signer};
+use super::tests::{check, entry, open, options, ready, run, signer, submit_all};
 use super::*;
-use crate::fsck;
+use crate::fsck::{self, Fault};
+use crate::index::Engine;
 
 const COUNT: u64 = 30_000;
 
@@ -134,8 +135,13 @@ fn damage_that_a_look_up_meets_is_mended() {
     });
     running.shut_down().unwrap();
     let key = signer().verifier_key().clone();
-    let report =
-        fsck::check_directory(directory.path(), &key, Engine::Fjall, index::MIN_MEMORY, |_, _| {});
+    let report = fsck::check_directory(
+        directory.path(),
+        std::slice::from_ref(&key),
+        Engine::Fjall,
+        index::MIN_MEMORY,
+        |_, _| {},
+    );
     let report = report.unwrap();
     assert!(report.is_clean(), "{:?}", report.problems);
 }
@@ -160,4 +166,41 @@ fn damage_tables(directory: &Path) -> usize {
         }
     }
     damaged
+}
+
+#[test]
+fn an_index_that_differs_from_the_log_is_named_and_made_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let (log, running) = open(directory.path());
+    run(async {
+        ready(&log).await;
+        submit_all(&log, 0..20).await;
+    });
+    running.shut_down().unwrap();
+    // The index of another log: right in form, wrong in content.
+    let other = tempfile::tempdir().unwrap();
+    let (log, running) = open(other.path());
+    run(async {
+        ready(&log).await;
+        log.submit((1_000..1_020).map(entry).collect()).await.unwrap();
+    });
+    running.shut_down().unwrap();
+    fs::remove_dir_all(directory.path().join("index")).unwrap();
+    fs::rename(other.path().join("index"), directory.path().join("index")).unwrap();
+
+    let report = check(directory.path());
+    let named = |fault: fn(&Fault) -> bool| report.problems.iter().any(|p| fault(&p.fault));
+    assert!(named(|fault| matches!(fault, Fault::MissingRow(_))), "{report:?}");
+    assert!(named(|fault| matches!(fault, Fault::ForeignRow(_))), "{report:?}");
+
+    let (log, running) = open(directory.path());
+    run(async {
+        ready(&log).await;
+        for number in 0..20 {
+            let digest = entry(number).statement().digest;
+            assert_eq!(log.lookup(&digest, None, None, 10).unwrap().items.len(), 1);
+        }
+    });
+    running.shut_down().unwrap();
+    assert!(check(directory.path()).is_clean());
 }

@@ -3,12 +3,13 @@
 use anchorlog_proto::Digest;
 use anchorlog_proto::checkpoint::SignedCheckpoint;
 use anchorlog_proto::merkle::{TreeSize, inclusion};
+use anchorlog_proto::note::NoteSignature;
 use anchorlog_proto::receipt::{Receipt, ReceiptState};
 use anchorlog_proto::statement::LogEntry;
 use anchorlog_proto::tlog_proof::TlogProof;
 
 use super::Log;
-use crate::checkpoints::Countersigned;
+use crate::checkpoints::{Cosigned, Countersigned};
 use crate::error::Error;
 use crate::pool::{Committed, Place};
 use crate::snapshot::Snapshot;
@@ -58,21 +59,52 @@ impl Log {
         Ok(inclusion::prove(&self.0.tree.at(snapshot.edge()), index, size)??)
     }
 
-    /// The receipt of the entry at `index` in the tree of a checkpoint that was countersigned, with its
-    /// tokens. None when the log is not that long.
+    /// The receipt of the entry at `index` in the tree of a checkpoint that was stamped, with its tokens, and
+    /// with the cosignatures that it has. None when the log is not that long.
     pub fn anchored_receipt(
         &self,
         index: u64,
         countersigned: Countersigned,
     ) -> Result<Option<Receipt>, Error> {
+        let lines = match self.0.cosignatures.at(countersigned.size)? {
+            Some(cosigned) => cosigned.first_lines(),
+            None => Vec::new(),
+        };
+        let receipt = self.countersigned_receipt(index, &countersigned.note, lines)?;
+        Ok(receipt.map(|mut receipt| {
+            receipt.timestamps =
+                countersigned.tokens.into_iter().map(|token| token.token).collect();
+            receipt.state = ReceiptState::Anchored;
+            receipt
+        }))
+    }
+
+    /// The receipt of the entry at `index` in the tree of a checkpoint that was witnessed, with the first
+    /// cosignature of every witness. None when the log is not that long.
+    pub fn witnessed_receipt(
+        &self,
+        index: u64,
+        cosigned: &Cosigned,
+    ) -> Result<Option<Receipt>, Error> {
+        let receipt = self.countersigned_receipt(index, &cosigned.note, cosigned.first_lines())?;
+        Ok(receipt.map(|receipt| Receipt { state: ReceiptState::Witnessed, ..receipt }))
+    }
+
+    fn countersigned_receipt(
+        &self,
+        index: u64,
+        note: &[u8],
+        lines: Vec<NoteSignature>,
+    ) -> Result<Option<Receipt>, Error> {
         let Some(entry) = self.entry(index)? else { return Ok(None) };
-        let checkpoint = SignedCheckpoint::parse(&countersigned.note)?;
+        // What was stamped before a key was added gets the line by which its readers know the log.
+        let mut checkpoint = self.0.keys.complete(SignedCheckpoint::parse(note)?)?;
+        for line in lines {
+            checkpoint = checkpoint.with_signature(line)?;
+        }
         let size = checkpoint.checkpoint().size;
         let hashes = self.inclusion_proof(index, size)?;
-        let mut receipt = self.make_receipt(checkpoint, index, entry, hashes)?;
-        receipt.timestamps = countersigned.tokens.into_iter().map(|token| token.token).collect();
-        receipt.state = ReceiptState::Anchored;
-        Ok(Some(receipt))
+        self.make_receipt(checkpoint, index, entry, hashes).map(Some)
     }
 
     /// Puts a receipt together, and checks its proof before anybody else does.

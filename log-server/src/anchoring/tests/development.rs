@@ -139,7 +139,14 @@ async fn fsck_holds_tokens_to_the_checkpoints_they_stamp() {
     world.close().await;
     let check = || {
         let key = signer().verifier_key().clone();
-        check_directory(directory.path(), &key, Engine::Redb, DEFAULT_MEMORY, |_, _| {}).unwrap()
+        check_directory(
+            directory.path(),
+            std::slice::from_ref(&key),
+            Engine::Redb,
+            DEFAULT_MEMORY,
+            |_, _| {},
+        )
+        .unwrap()
     };
     let report = check();
     assert!(report.is_clean(), "{:?}", report.problems);

@@ -15,6 +15,7 @@ mod openapi;
 mod proofs;
 mod submit;
 mod tiles;
+mod witnessed;
 
 use std::time::Duration;
 
@@ -36,6 +37,7 @@ use crate::anchoring::{Anchoring, Authority, options as anchoring_options};
 use crate::config::SubmitterConfig;
 use crate::index::Engine;
 use crate::log::{LogOptions, Running};
+use crate::witnessing::{NamedWitness, Witnessing, options as witnessing_options};
 
 /// A running log and the router in front of it.
 struct World {
@@ -61,6 +63,15 @@ impl World {
         change: impl FnOnce(&mut Config, &mut LogOptions),
         authorities: &[Arc<Scripted>],
     ) -> Self {
+        Self::countersigned(change, authorities, Vec::new()).await
+    }
+
+    /// The same, and these witnesses cosign them.
+    async fn countersigned(
+        change: impl FnOnce(&mut Config, &mut LogOptions),
+        authorities: &[Arc<Scripted>],
+        witnesses: Vec<NamedWitness>,
+    ) -> Self {
         let mut config = Config::default();
         let mut options = LogOptions { engine: Engine::Memory, ..LogOptions::default() };
         change(&mut config, &mut options);
@@ -74,6 +85,7 @@ impl World {
         }
         let (stop, stopped) = watch::channel(false);
         let access = Access::new(&config.access).unwrap();
+        let policy = options.witness_policy.clone();
         let mut app = App::new(log.clone(), access, metrics.clone(), &config, stopped.clone());
         if !authorities.is_empty() {
             let asked = authorities
@@ -81,8 +93,15 @@ impl World {
                 .map(|one| -> Arc<dyn Authority> { Arc::<Scripted>::clone(one) })
                 .collect();
             let options = anchoring_options(&config.anchoring);
+            let metrics = metrics.clone();
             let (task, handle) = Anchoring::new(log.clone(), asked, options, metrics).unwrap();
             app = app.with_anchoring(handle.status);
+            tokio::spawn(task.run(stopped.clone()));
+        }
+        if let Some(policy) = policy {
+            let options = witnessing_options(&config.witnessing);
+            let (task, status) = Witnessing::new(log.clone(), policy, witnesses, options, metrics);
+            app = app.with_witnessing(status);
             tokio::spawn(task.run(stopped));
         }
         Self {

@@ -9,16 +9,22 @@ use std::path::Path;
 use anchorlog_fuzz::gad_world::{
     Choose, Files, Walk, completed, defended, diamond, policy, role_key,
 };
+use anchorlog_fuzz::jp_world::{ProjectionDraft, pack, pack_reversed};
 use anchorlog_fuzz::timestamps::CASES;
-use anchorlog_fuzz::world::{Draft, World};
+use anchorlog_fuzz::workflows::BUNDLES;
+use anchorlog_fuzz::world::{Draft, World, submitter};
+use anchorlog_proto::audit::{AuditBody, Collector, Start, Subject};
+use anchorlog_proto::checkpoint::SignedCheckpoint;
 use anchorlog_proto::gad::claims::{
-    Claims, EvidenceRef, IssuerType, Noncoverage, Subject, TypedClaim,
+    Claims, EvidenceRef, IssuerType, Noncoverage, Subject as ClaimSubject, TypedClaim,
 };
 use anchorlog_proto::gad::core_manifest::Seal;
 use anchorlog_proto::gad::names::{AnchorKind, EvidenceClass, Role};
 use anchorlog_proto::gad::tar::TarWriter;
+use anchorlog_proto::jp::attribution::Drift;
 use anchorlog_proto::json::canonical;
 use anchorlog_proto::timestamp::{TimestampResponse, Token};
+use anchorlog_verifier::jp::attribution::{Packs, account};
 
 fn main() -> std::io::Result<()> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "fuzz/corpus".to_owned());
@@ -49,6 +55,15 @@ fn main() -> std::io::Result<()> {
         &world.policy_text().replace("group g 2 w1 w2 w3", "group a any w1 w2\ngroup g all a w3"),
     ]);
     let proofs: Vec<_> = drafts(&world).iter().map(|draft| draft.proof().into_bytes()).collect();
+    let requests = [(0, 0), (0, 7), (3, 7), (3, 3), (6, 7)].map(|(old, size)| {
+        let proof = world.consistency(old, size);
+        let proof: String = proof.iter().map(|hash| hash.to_base64() + "\n").collect();
+        format!("old {old}\n{proof}\n{}", world.note(size)).into_bytes()
+    });
+    let mut asked = requests.to_vec();
+    asked.push(b"20852163\n".to_vec());
+    let note = world.note(7);
+    asked.push(note.rsplit("\n\n").next().unwrap_or_default().as_bytes().to_vec());
     let paths = texts(&[
         "tile/0/000",
         "tile/0/x001/x234/067.p/1",
@@ -73,7 +88,8 @@ fn main() -> std::io::Result<()> {
     let lists = CASES.iter().flat_map(|case| case.given.crls.iter().chain(&case.given.ocsp));
     let lists: Vec<_> = lists.cloned().collect();
 
-    for (target, seeds) in gad().into_iter().chain([
+    let made = gad().into_iter().chain(workflows()).chain(attribution());
+    for (target, seeds) in made.chain([
         ("timestamp_response", stamps),
         ("timestamp_token", tokens),
         ("tst_info", infos),
@@ -84,8 +100,10 @@ fn main() -> std::io::Result<()> {
         ("checkpoint", checkpoints),
         ("tlog_policy", policies),
         ("tlog_proof", proofs),
+        ("tlog_witness", asked),
         ("statement", leaves),
         ("receipt", receipts.clone()),
+        ("audit", audits(&world)),
         ("tile_path", paths),
         ("entry_bundle", bundles),
         ("vkey", keys),
@@ -96,6 +114,41 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
+/// What an auditor says about this log: by trail, by submitter, and from a later position.
+fn audits(world: &World) -> Vec<Vec<u8>> {
+    let [three, seven] = [3, 7].map(|size| world.checkpoint(size));
+    let note = SignedCheckpoint::parse(world.note(7).as_bytes()).expect("a checkpoint");
+    let trail = "trail:a".parse().expect("a trail");
+    let later = Start { size: three.size, root: three.root };
+    let cases = [
+        (Subject::Trail(trail), Start::beginning()),
+        (Subject::Submitter(submitter().id()), Start::beginning()),
+        (Subject::Plan(seven.root), later),
+    ];
+    let audit = |(subject, from): (Subject, Start)| {
+        let mut collector = Collector::new(subject.clone());
+        for (index, entry) in (0..).zip(&world.entries) {
+            if index >= from.size.get() {
+                collector.push(index, entry);
+            }
+        }
+        let collected = collector.finish();
+        let body = AuditBody {
+            log_key: world.log.verifier_key().clone(),
+            checkpoint: note.clone(),
+            from,
+            subject,
+            entries: collected.entries,
+            entries_omitted: collected.entries_omitted,
+            findings: collected.findings,
+            findings_omitted: collected.findings_omitted,
+            time: 1_800_000_000,
+        };
+        body.sign(&submitter()).expect("an audit")
+    };
+    cases.into_iter().map(audit).collect()
+}
+
 /// Numbers for walks; the same every time.
 struct Dice(u64);
 
@@ -104,6 +157,38 @@ impl Choose for Dice {
         self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         (self.0 >> 33) % limit
     }
+}
+
+/// Packs, an execution that was evaluated by one, and what is counted of it.
+fn attribution() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let facts = [
+        r#"{"bad":false,"amount":true,"known":true}"#,
+        r#"{"bad":false,"vip":true,"board":true}"#,
+        r#"{"bad":false}"#,
+        r#"{"bad":true,"known":true}"#,
+    ];
+    let (draft, trail) = ProjectionDraft::evaluated(&pack(), &facts);
+    let packs = [pack(), pack_reversed()].map(String::into_bytes);
+    let evaluations = facts.map(|facts| [packs[0].as_slice(), b"\0", facts.as_bytes()].concat());
+    let mut known = Packs::new();
+    let counted = known.add(&packs[0]).and_then(|_| account(&draft.read(), &known));
+    let summary = counted.ok().map(|accounted| accounted.summary);
+    let drift = summary.as_ref().and_then(|summary| Drift::between(summary, summary).ok());
+    let projection = draft.json().into_bytes();
+    let with_pack = [projection.as_slice(), b"\0", packs[0].as_slice()].concat();
+    let lines = trail.lines().map(|line| line.as_bytes().to_vec()).collect();
+    vec![
+        ("core_pack", packs.to_vec()),
+        ("core_evaluate", evaluations.to_vec()),
+        ("attribution_projection", vec![projection, with_pack]),
+        (
+            "attribution_summary",
+            summary.and_then(|one| one.to_canonical().ok()).into_iter().collect(),
+        ),
+        ("attribution_drift", drift.and_then(|one| one.to_canonical().ok()).into_iter().collect()),
+        ("attribution_execution", vec![draft.execution_record().into_bytes()]),
+        ("attribution_audit", lines),
+    ]
 }
 
 /// A record of every type of entry, the bundle that is DEFENSIBLE, and bytes to choose by.
@@ -147,12 +232,42 @@ fn gad() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     ]
 }
 
+/// Documents of generated bundles, and whole files of them to be changed.
+fn workflows() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let named = |end: &str| -> Vec<Vec<u8>> {
+        let files = BUNDLES.iter().flat_map(|bundle| &bundle.files);
+        files.filter(|(path, _)| path.ends_with(end)).map(|(_, bytes)| bytes.clone()).collect()
+    };
+    let mut records = named("execution.json");
+    for end in ["record.json", "selections/organisations/1.json", "sets/people.json"] {
+        records.extend(named(end).into_iter().take(4));
+    }
+    let mut exports = named("run.json");
+    exports.extend(named("evaluation-error.json"));
+    exports.truncate(12);
+    let mut json = texts(&[r#"{"b":-0,"a":[1.50,"<\u2028\ud83d\ude02"]}"#, "[[[[]]]]", "1e400"]);
+    json.extend(named("payload.json").into_iter().take(4));
+    let mut bundles = Vec::new();
+    for (which, bundle) in (0_u8..).zip(BUNDLES.iter()) {
+        for (at, bytes) in (0_u8..32).zip(bundle.files.values()) {
+            bundles.push([&[which, at][..], bytes].concat());
+        }
+    }
+    vec![
+        ("jp_json", json),
+        ("jp_workflow", named("workflow.json")),
+        ("jp_execution", records),
+        ("jp_export", exports),
+        ("jp_bundle", bundles),
+    ]
+}
+
 /// A machine's claim and a human's.
 fn claims() -> Vec<u8> {
     let hash = anchorlog_proto::Digest::of(b"plan");
     let claim = TypedClaim {
         predicate: "judgment/x".into(),
-        subject: Subject { plan_hash: hash, node: Some("a".into()), test_id: None },
+        subject: ClaimSubject { plan_hash: hash, node: Some("a".into()), test_id: None },
         evidence: vec![EvidenceRef::Entry(5), EvidenceRef::Anchor(AnchorKind::CoreRoot)],
         class: EvidenceClass::Attested,
         noncoverage: Some(vec![Noncoverage { aspect: "scope".into(), text: "t".into() }]),

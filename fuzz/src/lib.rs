@@ -8,6 +8,7 @@
 
 use std::sync::LazyLock;
 
+use anchorlog_proto::audit::Audit;
 use anchorlog_proto::checkpoint::{Checkpoint, SignedCheckpoint};
 use anchorlog_proto::json::{ReadLimits, Value, canonical, parse, parse_canonical};
 use anchorlog_proto::note::{SignedNote, VerifierKey};
@@ -16,6 +17,10 @@ use anchorlog_proto::statement::{LogEntry, MAX_LEAF_BYTES};
 use anchorlog_proto::tile::{TilePath, Width, parse_bundle, push_entry};
 use anchorlog_proto::tlog_policy::TlogPolicy;
 use anchorlog_proto::tlog_proof::TlogProof;
+use anchorlog_proto::tlog_witness::{
+    AddCheckpoint, TlogWitnessError, decide, parse_cosignatures, parse_size,
+    refuse_empty_tree_root, write_cosignatures, write_size,
+};
 use anchorlog_verifier::receipt::{Expectations, examine_receipt};
 
 #[path = "../../verifier/tests/it/world.rs"]
@@ -26,13 +31,24 @@ pub mod world;
 #[allow(dead_code, missing_docs, unused_imports, reason = "made for tests, which use all of it")]
 pub mod gad_world;
 
+#[path = "../../verifier/tests/it/jp_world.rs"]
+#[allow(dead_code, missing_docs, reason = "made for tests, which use all of it")]
+pub mod jp_world;
+
 #[path = "../../tests/src/forge/mod.rs"]
 #[allow(dead_code, missing_docs, reason = "made for tests, which use all of it")]
 pub mod forge;
+
+pub mod attribution;
 pub mod gad;
 pub mod timestamps;
+pub mod workflows;
 
-use world::World;
+#[path = "../../tests/src/workflow/mod.rs"]
+#[allow(dead_code, missing_docs, reason = "made for tests, which use all of it")]
+pub mod workflow_world;
+
+use world::{World, submitter};
 
 static WORLD: LazyLock<World> = LazyLock::new(World::new);
 
@@ -90,6 +106,37 @@ pub fn tlog_proof(bytes: &[u8]) {
     assert_eq!(proof.to_text().as_bytes(), bytes);
 }
 
+/// What logs and witnesses say to each other: what is read is written back byte for byte, and a witness
+/// accepts nothing but the test log's own trees.
+pub fn tlog_witness(bytes: &[u8]) {
+    if let Ok(size) = parse_size(bytes) {
+        assert_eq!(write_size(size).as_bytes(), bytes);
+    }
+    if let Ok(lines) = parse_cosignatures(bytes) {
+        assert_eq!(write_cosignatures(&lines).as_bytes(), bytes);
+    }
+    let keys = std::slice::from_ref(WORLD.log.verifier_key());
+    let request = match AddCheckpoint::parse(bytes) {
+        Ok(request) => request,
+        Err(TlogWitnessError::EmptyTreeRoot(request)) => {
+            // The log of the test world never signed such a thing.
+            assert_ne!(
+                refuse_empty_tree_root(&request, keys).code(),
+                "TLOGWITNESS.EMPTY_TREE_ROOT"
+            );
+            return;
+        }
+        Err(_) => return,
+    };
+    assert_eq!(request.to_bytes(), bytes);
+    for latest in [None, Some(WORLD.checkpoint(3))] {
+        let Ok(accepted) = decide(latest.as_ref(), &request, keys) else { continue };
+        let checkpoint = accepted.checkpoint();
+        assert_eq!(*checkpoint, WORLD.checkpoint(checkpoint.size.get()));
+        assert!(latest.is_none_or(|latest| latest.size <= checkpoint.size));
+    }
+}
+
 /// Statements: every spelling has one leaf, and only the leaf is a leaf.
 pub fn statement(bytes: &[u8]) {
     let read = LogEntry::read(bytes);
@@ -112,6 +159,26 @@ pub fn receipt(bytes: &[u8]) {
     let again = Receipt::parse(&written).expect("a written receipt is read back");
     assert_eq!(again, receipt);
     assert_eq!(again.to_json().expect("twice"), written);
+}
+
+/// Audits: what is read can be signed and read again, and says only what was read about its subject.
+pub fn audit(bytes: &[u8]) {
+    let Ok(audit) = Audit::parse(bytes) else { return };
+    let body = audit.body();
+    assert!(body.checkpoint.verify(&body.log_key).is_ok());
+    assert!(body.entries.is_sorted_by(|one, next| one.index < next.index));
+    for entry in &body.entries {
+        assert!(body.covers(entry.index));
+        assert!(body.subject.takes_statement(&entry.statement, entry.signer));
+        assert_eq!(body.entry(entry.index), Some(entry));
+    }
+    let key = submitter();
+    let written = body.sign(&key).expect("what was read can be signed");
+    let again = Audit::parse(&written).expect("a signed audit is read back");
+    assert_eq!(again.body(), body);
+    again.verify(&key.public_key()).expect("its signature holds");
+    // Under its own signer the very bytes are the only spelling.
+    assert_eq!(audit.verify(&key.public_key()).is_ok(), written == bytes);
 }
 
 /// Tile paths: one spelling each.

@@ -9,14 +9,26 @@
     reason = "tests build their own worlds, print their seeds and fail by panicking"
 )]
 
+mod audit;
 mod client;
+mod compare;
 mod crash;
 mod export;
 mod faults;
+mod follow_support;
+mod freeze;
 mod gad;
 mod gad_growth;
 mod http;
+mod lies;
 mod merkle;
+mod mirror;
+mod monitor;
+mod rollback;
+mod rotation;
 mod rs_merkle;
+mod simulation;
 mod story;
 mod tokens;
+mod witness;
+mod witnessing;

@@ -2,8 +2,6 @@
 //!
 //! What it is: the bare process in any data directory, with whatever it wrote and however it ended. What it
 //! isn't: a [`World`](crate::world::World), which is a log that is expected to start and to serve.
-//!
-//! The program is the one `ANCHORLOG_LOG_SERVER` names, or else built from the workspace.
 
 #![allow(
     clippy::expect_used,
@@ -191,8 +189,7 @@ impl Drop for Process {
 /// The program under test.
 #[must_use]
 pub fn program() -> PathBuf {
-    let named = env::var_os("ANCHORLOG_LOG_SERVER").map(PathBuf::from);
-    named.unwrap_or_else(|| Program::LogServer.path().to_path_buf())
+    Program::LogServer.path().to_path_buf()
 }
 
 /// The program under test, knowing nothing of the environment that the tests run in. Nobody stamps its log: what is

@@ -17,8 +17,9 @@ use anchorlog_verifier::gad::trust::TrustMaterial;
 use crate::gad_world::{AT, implementation, key, policy, trust};
 
 /// Members of a report; every one of them is always there.
-const MEMBERS: [&str; 27] = [
+const MEMBERS: [&str; 28] = [
     "anchors",
+    "audits",
     "byte_profile",
     "claims_not_evaluated",
     "defensible",

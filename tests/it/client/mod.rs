@@ -45,7 +45,7 @@ fn kept_receipts(anchor: &Anchor) -> HashMap<Digest, u64> {
 }
 
 /// Writes an Ed25519 key as PKCS#8 PEM (RFC 8410) that its owner alone can read.
-fn write_key(path: &Path, key: &SigningKey) {
+pub(crate) fn write_key(path: &Path, key: &SigningKey) {
     use std::os::unix::fs::PermissionsExt as _;
     let mut der = vec![
         0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04,

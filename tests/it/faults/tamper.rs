@@ -210,7 +210,13 @@ fn check(log: &LogFixture, copy: &Copy<'_>) -> thread::Result<Result<Report, Err
     let patience = Instant::now() + PATIENCE;
     loop {
         let checked = catch_unwind(AssertUnwindSafe(|| {
-            check_directory(copy.path(), log.key(), Engine::Fjall, INDEX_MEMORY, |_, _| {})
+            check_directory(
+                copy.path(),
+                std::slice::from_ref(log.key()),
+                Engine::Fjall,
+                INDEX_MEMORY,
+                |_, _| {},
+            )
         }));
         let locked = match &checked {
             Ok(Err(error)) => matches!(error, Error::Lock(_)),

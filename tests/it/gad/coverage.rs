@@ -15,7 +15,7 @@ const FAMILIES: [&str; 23] = [
 ];
 
 /// Codes of these families that other checks raise and EVALUATE doesn't, by why.
-const OTHER_CHECKS: [(&str, &[&str]); 4] = [
+const OTHER_CHECKS: [(&str, &[&str]); 5] = [
     (
         "of the forms of signed notes and their keys, told by the check of a checkpoint",
         &[
@@ -45,6 +45,18 @@ const OTHER_CHECKS: [(&str, &[&str]); 4] = [
         ],
     ),
     ("of the check of a receipt", &["LOG.COSIGNATURE", "LOG.ORIGIN", "LOG.PROOF_SIZE"]),
+    (
+        "of a log that is followed",
+        &[
+            "LOG.CLOCK",
+            "LOG.ENTRY",
+            "LOG.ENTRY_INDEX",
+            "LOG.MALFORMED",
+            "LOG.MISSING",
+            "LOG.SILENT",
+            "LOG.TILE",
+        ],
+    ),
     (
         "of the check of a token against its request, or of its own notes",
         &[

@@ -274,9 +274,9 @@ fn nothing_is_countersigned_yet() {
 fn a_log_says_what_it_is_and_how_it_is() {
     let world = filled(3);
     let log = world.get("/v1/log").json();
-    assert_eq!(members(&log), ["origin", "size", "software", "vkey"]);
+    assert_eq!(members(&log), ["origin", "size", "software", "vkey", "vkeys"]);
     assert_eq!((&log["origin"], &log["size"]), (&world.origin().into(), &3.into()));
-    assert_eq!(log["vkey"], world.vkey());
+    assert_eq!((&log["vkey"], &log["vkeys"]), (&world.vkey().into(), &json!([world.vkey()])));
     assert_eq!(world.get("/healthz").json(), json!({"status": "ok"}));
     assert_eq!(world.get("/readyz").json(), json!({"status": "ready"}));
 

@@ -213,6 +213,8 @@ pub fn by_library(vector: &Stored) -> Said {
         policy_hash: digest("policy_hash"),
         trust: &trust,
         attestations: &attestations,
+        audits: &[],
+        auditors: &[],
         predecessors: &predecessors,
         successor: successor.as_ref(),
         expect_root_core: digest("expected_root_core"),

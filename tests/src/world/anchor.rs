@@ -22,7 +22,13 @@ impl Anchor {
     /// Somebody who got the log's key from its operator.
     #[must_use]
     pub fn of(world: &World) -> Self {
-        Self { vkey: Some(world.vkey().to_owned()), ..Self::stranger(world.address()) }
+        Self::at(world.address(), world.vkey())
+    }
+
+    /// Somebody who got the key of a log that listens at this address.
+    #[must_use]
+    pub fn at(address: SocketAddr, vkey: &str) -> Self {
+        Self { vkey: Some(vkey.to_owned()), ..Self::stranger(address) }
     }
 
     /// Somebody who knows nothing but an address.

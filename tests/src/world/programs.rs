@@ -1,8 +1,9 @@
-//! The programs under test: built once per test process, run with everything they say captured.
+//! The programs under test: those of the folder that `ANCHORLOG_PROGRAMS` names, or else built once per test process; run
+//! with everything they say captured.
 
 use std::collections::HashMap;
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -34,11 +35,12 @@ impl Program {
         }
     }
 
-    /// The binary, freshly built in the profile of the running test.
+    /// The binary: the one named by the environment, or freshly built in the profile of the running test.
     #[must_use]
     pub fn path(self) -> &'static Path {
         static BUILT: OnceLock<HashMap<String, PathBuf>> = OnceLock::new();
-        let built = BUILT.get_or_init(build);
+        let built =
+            BUILT.get_or_init(|| env::var_os("ANCHORLOG_PROGRAMS").map_or_else(build, named));
         built.get(self.name()).unwrap_or_else(|| panic!("cargo built no {}", self.name()))
     }
 }
@@ -150,6 +152,18 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u
         pipe.read_to_end(&mut bytes).expect("a pipe can be read");
         bytes
     })
+}
+
+/// The programs that a folder should have.
+#[expect(clippy::needless_pass_by_value, reason = "as the environment gives it")]
+fn named(folder: OsString) -> HashMap<String, PathBuf> {
+    let all = [Program::Anchor, Program::LogServer, Program::Verifier];
+    let found =
+        all.map(|program| (program.name().to_owned(), Path::new(&folder).join(program.name())));
+    for (_, path) in &found {
+        assert!(path.is_file(), "ANCHORLOG_PROGRAMS: there is no {}", path.display());
+    }
+    found.into()
 }
 
 /// Builds all programs of the workspace and returns where they are. Cargo itself says where: with a target

@@ -23,13 +23,20 @@ pub struct Settings {
     pub origin: String,
     /// A key file somewhere else than in the data directory.
     pub key_file: Option<PathBuf>,
+    /// More lines of `[log]`.
+    pub log: String,
     /// More TOML: whole sections except `[log]` and `[index]`.
     pub sections: String,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { origin: "log.example/test".to_owned(), key_file: None, sections: String::new() }
+        Self {
+            origin: "log.example/test".to_owned(),
+            key_file: None,
+            log: String::new(),
+            sections: String::new(),
+        }
     }
 }
 
@@ -81,13 +88,25 @@ impl World {
         Self::with(Settings { key_file: Some(key), ..self.settings.clone() })
     }
 
+    /// Changes the configuration of a stopped log.
+    pub fn reconfigure(&mut self, change: impl FnOnce(&mut Settings)) {
+        assert!(self.running.is_none(), "a running server has read its configuration");
+        change(&mut self.settings);
+        fs::write(self.config(), self.configuration()).expect("the configuration is written");
+    }
+
     /// Starts the server again, in the same place, and waits until it takes statements.
     pub fn restart(&mut self) {
+        self.restart_as(&["serve"]);
+    }
+
+    /// As [`restart`](Self::restart), with other arguments.
+    pub fn restart_as(&mut self, arguments: &[&str]) {
         assert!(self.running.is_none(), "the server runs already");
         fs::write(self.config(), self.configuration()).expect("the configuration is written");
         let log = File::options().create(true).append(true).open(self.server_log());
         let mut process = Guarded(
-            self.command(&["serve"])
+            self.command(arguments)
                 .stdout(Stdio::piped())
                 .stderr(log.expect("the server's log opens"))
                 .spawn()
@@ -241,13 +260,13 @@ impl World {
     }
 
     fn configuration(&self) -> String {
-        let Settings { origin, key_file, sections } = &self.settings;
+        let Settings { origin, key_file, log, sections } = &self.settings;
         let key_file = key_file.as_deref().unwrap_or(Path::new("")).display();
         let (data, listen) = (self.data(), self.address);
         // Temporary directories have no names that TOML would have to escape.
         format!(
             "[log]\norigin = {origin:?}\ndata = \"{}\"\nlisten = \"{listen}\"\nkey_file = \"{key_file}\"\n\
-             [index]\nmemory = \"16 MiB\"\n{sections}\n",
+             {log}\n[index]\nmemory = \"16 MiB\"\n{sections}\n",
             data.display(),
         )
     }

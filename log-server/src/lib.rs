@@ -36,6 +36,7 @@ mod recovery;
 pub mod rollback;
 mod sequencer;
 pub mod snapshot;
+pub mod standing;
 pub mod storage;
 pub mod tree;
 pub mod witness;

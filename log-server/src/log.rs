@@ -20,7 +20,7 @@ use anchorlog_proto::tile::{EntriesId, LevelShape, TileId, Width, hashes_in_leve
 use tokio::sync::watch;
 
 use self::opening::Opened;
-pub use self::options::{LogOptions, Standing};
+pub use self::options::LogOptions;
 use crate::checkpoints::{CheckpointStore, CosignatureStore};
 use crate::error::Error;
 use crate::feeder::Feeder;
@@ -35,6 +35,7 @@ use crate::recovery::{INDEX, LOCK};
 use crate::rollback::{GuardError, Known};
 use crate::sequencer::{Sequencer, SpaceGuard};
 use crate::snapshot::Snapshot;
+use crate::standing::Standing;
 use crate::storage::record::entries_of;
 use crate::storage::{Defect, Journal, Objects, StorageError};
 use crate::tree::StoredTree;

@@ -22,11 +22,11 @@ use crate::finder::{FindError, Finder};
 use crate::frozen::Frozen;
 use crate::index::IndexedEntry;
 use crate::leaf_map::LeafMap;
-use crate::log::Standing;
 use crate::log_keys::LogKeys;
 use crate::metrics::Metrics;
 use crate::pool::{Place, Pool, Submission, SubmitError};
 use crate::snapshot::Snapshot;
+use crate::standing::Standing;
 use crate::storage::space::free_bytes;
 use crate::storage::{Batch, BatchRecord, Journal, Objects};
 

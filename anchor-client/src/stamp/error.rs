@@ -7,6 +7,7 @@ use anchorlog_verifier::report::Verdict;
 use anchorlog_verifier::timestamp::TokenFailure;
 use anchorlog_verifier::timestamp::revocation::EvidenceError;
 
+use super::again::Again;
 use super::exchange::ExchangeError;
 
 /// Why there is no token from one authority.
@@ -117,19 +118,6 @@ pub enum CrlFailureReason {
         /// When the next list was due.
         next_update: Option<GenTime>,
     },
-}
-
-/// Whether asking again can help.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[allow(clippy::exhaustive_enums, reason = "callers have to decide about each")]
-pub enum Again {
-    /// The same answer would come again.
-    Never,
-    /// The answer was wrong. One of several machines behind one name can be; two wrong answers are
-    /// no accident.
-    Once,
-    /// The authority is overloaded, unreachable or without a clock: as often as the policy says.
-    Later,
 }
 
 impl StampError {

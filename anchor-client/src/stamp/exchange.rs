@@ -10,7 +10,7 @@ use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATIO
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode, Url};
 
-use super::error::Again;
+use super::again::Again;
 use crate::problem::printable;
 use crate::retry::parse_retry_after;
 use crate::transport::{header, root_cause};

@@ -24,6 +24,7 @@
 //! # }
 //! ```
 
+mod again;
 mod authority;
 mod crl;
 mod error;
@@ -42,9 +43,10 @@ use anchorlog_verifier::timestamp::{Allow, DEFAULT_SKEW_S};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+pub use again::Again;
 pub use authority::{Authority, TsaUrl, TsaUrlError};
 pub use crl::FetchedCrl;
-pub use error::{Again, CrlFailure, CrlFailureReason, StampError};
+pub use error::{CrlFailure, CrlFailureReason, StampError};
 pub use exchange::{ExchangeError, RedirectRefusal};
 pub use report::{Outcome, Stamp, StampReport, Transport};
 pub use store::{KeptStamp, TokenForm, TokenStore};

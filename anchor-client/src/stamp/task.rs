@@ -12,9 +12,10 @@ use anchorlog_verifier::timestamp::revocation::Crl;
 use tokio::sync::watch;
 
 use super::Shared;
+use super::again::Again;
 use super::authority::Authority;
 use super::crl::{self, FetchedCrl};
-use super::error::{Again, CrlFailure, CrlFailureReason, StampError};
+use super::error::{CrlFailure, CrlFailureReason, StampError};
 use super::exchange::Ask;
 use super::report::{Outcome, Stamp, Transport};
 use super::verify::Judgement;

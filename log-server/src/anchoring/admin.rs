@@ -20,8 +20,9 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 
 use super::task::{Handle, Round};
-use crate::log::{Log, Standing};
+use crate::log::Log;
 use crate::snapshot::Snapshot;
+use crate::standing::Standing;
 
 /// What can be asked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -16,9 +16,10 @@ use super::status::{AuthorityStatus, Status};
 use crate::checkpoints::StoredToken;
 use crate::clock::{Clock, unix_ms};
 use crate::error::Error;
-use crate::log::{Log, Standing};
+use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::pool::SubmitError;
+use crate::standing::Standing;
 
 /// How a log is anchored.
 #[derive(Clone, Debug)]

@@ -14,8 +14,9 @@ use super::serve::start_logging;
 use crate::anchoring::admin::{self, Request};
 use crate::anchoring::{Anchoring, authorities, options};
 use crate::config::Config;
-use crate::log::{Log, Standing};
+use crate::log::Log;
 use crate::metrics::Metrics;
+use crate::standing::Standing;
 
 /// End the log: sign its last checkpoint, and take nothing any more. THIS CAN'T BE UNDONE.
 ///

@@ -24,8 +24,9 @@ use crate::dev_tsa::{self, DevTsa, STAMP_PATH, WARNING};
 use crate::http::serve::serve;
 use crate::http::{App, router};
 use crate::keys::KeyOrigin;
-use crate::log::{Log, Standing};
+use crate::log::Log;
 use crate::metrics::Metrics;
+use crate::standing::Standing;
 use crate::witnessing::{Witnesses, Witnessing, options as witnessing_options};
 
 /// Serve the log until SIGTERM or SIGINT, then answer what was accepted and stop.

@@ -16,8 +16,8 @@ use super::wire::{
 use super::{App, VOLATILE, index_not_ready, json_of};
 use crate::anchoring::{AuthorityStatus, Status};
 use crate::clock::Clock;
-use crate::log::Standing;
 use crate::metrics::Format;
+use crate::standing::Standing;
 use crate::witnessing::{self, WitnessStatus};
 
 /// Whether the process is worth keeping: only a log that failed for good is not.

@@ -9,11 +9,12 @@ use anchorlog_proto::note::VerifierKey;
 use anchorlog_proto::statement::{LogEntry, Statement, StatementKind};
 use tokio::sync::watch;
 
-use super::{Log, Standing};
+use super::Log;
 use crate::checkpoints::{CheckpointStore, CosignatureStore, Cosignatures, StoredToken};
 use crate::error::Error;
 use crate::pool::SubmitError;
 use crate::snapshot::Snapshot;
+use crate::standing::Standing;
 use crate::storage::StorageError;
 
 impl Log {

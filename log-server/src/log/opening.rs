@@ -11,7 +11,7 @@ use anchorlog_proto::Digest;
 use anchorlog_proto::checkpoint::{Origin, SignedCheckpoint};
 use anchorlog_proto::merkle::{self, TreeSize, empty_root};
 
-use super::{LogOptions, Standing};
+use super::LogOptions;
 use crate::error::Error;
 use crate::frozen::Frozen;
 use crate::log_keys::LogKeys;
@@ -19,6 +19,7 @@ use crate::recovery::{self, Recovered};
 use crate::rollback::{self, GuardError, Known, Ours};
 use crate::sequencer::found_log;
 use crate::snapshot::Snapshot;
+use crate::standing::Standing;
 use crate::storage::Objects;
 use crate::storage::flat::FlatObjects;
 use crate::storage::wal::FileJournal;

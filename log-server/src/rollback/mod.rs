@@ -27,8 +27,6 @@ use anchorlog_proto::checkpoint::{CheckpointError, SignedCheckpoint, VerifiedChe
 use anchorlog_proto::merkle::TreeSize;
 use anchorlog_proto::tlog_policy::PolicyError;
 
-use crate::error::Error;
-
 pub use evidence::FOLDER;
 pub use sources::{Place, PlaceError, Source, Sources};
 
@@ -207,11 +205,11 @@ impl fmt::Display for Evidence {
 
 /// Refuses to go on where one of the checkpoints `known` isn't of a tree that ours extends. `root` gives our
 /// root of any size up to ours.
-pub(crate) fn compare(
+pub(crate) fn compare<E: From<Box<GuardError>>>(
     ours: &Ours<'_>,
     known: &[Known],
-    root: impl Fn(TreeSize) -> Result<Digest, Error>,
-) -> Result<(), Error> {
+    root: impl Fn(TreeSize) -> Result<Digest, E>,
+) -> Result<(), E> {
     for known in known {
         let shown = known.checkpoint.checkpoint();
         if shown.size > ours.size {

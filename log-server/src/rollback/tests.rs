@@ -44,11 +44,8 @@ fn compared(directory: &Path, size: u64, known: &[Known]) -> Result<(), GuardErr
     let checkpoint = note(&ours(), size, root_of(size));
     let size = TreeSize::new(size).unwrap();
     let ours = Ours { directory, checkpoint: Some(&checkpoint), size };
-    match compare(&ours, known, |size| Ok(root_of(size.get()))) {
-        Ok(()) => Ok(()),
-        Err(Error::Guard(error)) => Err(*error),
-        Err(error) => panic!("{error}"),
-    }
+    compare(&ours, known, |size| Ok::<_, Box<GuardError>>(root_of(size.get())))
+        .map_err(|error| *error)
 }
 
 fn sources(directories: &[&Path]) -> Sources {

@@ -20,6 +20,7 @@ mod execution;
 mod output;
 mod projection;
 mod tally;
+mod trace;
 pub mod wire;
 
 pub use audit::AuditRecord;
@@ -28,7 +29,10 @@ pub use contributors::{
     UnknownKind,
 };
 pub use drift::{Drift, DriftOverflow, OutcomeDrift, Side, SignedMemberships, StageDrift};
-pub use execution::ExecutionPins;
+pub use execution::{ExecutionPins, RunPin};
 pub use output::Output;
 pub use projection::{MAX_PROJECTION_BYTES, ProjectedStage, Projection};
 pub use tally::{InvariantError, Memberships, OutcomeTally, StageTally, Summary};
+pub use trace::{
+    Contradiction, RecordedTrace, RuleVerdict, Traced, TracedEffect, TracedResult, Verdict,
+};

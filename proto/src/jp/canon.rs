@@ -145,13 +145,22 @@ fn string(text: &str, form: Form, out: &mut Vec<u8>) {
             '\n' => out.extend_from_slice(b"\\n"),
             '\u{c}' => out.extend_from_slice(b"\\f"),
             '\r' => out.extend_from_slice(b"\\r"),
-            other => {
-                let _infallible = write!(out, "\\u{:04x}", u32::from(other));
-            }
+            other => escape(other, out),
         }
         rest = after.as_str();
     }
     out.push(b'"');
+}
+
+/// `\u` and four lower-case digits; no character that is escaped is beyond them.
+fn escape(character: char, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\\u");
+    let code = u32::from(character);
+    let digits = [12, 8, 4, 0].map(|shift| char::from_digit(code >> shift & 0xf, 16));
+    for digit in digits.into_iter().flatten() {
+        let mut one = [0; 4];
+        out.extend_from_slice(digit.encode_utf8(&mut one).as_bytes());
+    }
 }
 
 /// What the literal form escapes beside control characters.

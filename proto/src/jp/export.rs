@@ -22,6 +22,8 @@ pub struct RunExport<'a> {
     pub facts: Option<Value<'a>>,
     /// The audit record's exact bytes, without a newline at the end.
     pub audit: Option<Vec<u8>>,
+    /// `run.result`: what the Runtime printed, its trace included; absent where the evaluation failed.
+    pub result: Option<Value<'a>>,
 }
 
 impl<'a> RunExport<'a> {
@@ -59,6 +61,7 @@ impl<'a> RunExport<'a> {
             preparation: of_input("preparation").cloned(),
             facts: of_input("facts").cloned(),
             audit,
+            result: run.get("result").filter(|value| !value.is_null()).cloned(),
         })
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::error::StatementError;
+use crate::jp::witness::TrailId;
 
 /// The name of a trail: a plan hash, a run, an audit trail. Statements of a trail can be listed.
 ///
@@ -19,6 +20,13 @@ impl Trail {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl From<TrailId> for Trail {
+    /// An audit trail's identity is the name of a trail as well.
+    fn from(trail: TrailId) -> Self {
+        Self(trail.to_string().into())
     }
 }
 

@@ -1,7 +1,8 @@
 //! The pins of an execution record of version 3.
 //!
 //! Version 3 is named by RFC 0028 and its closed form is not public. So this reads the members it needs by name
-//! and takes no notice of others, which is no check of the record's form. Its digest covers all of it.
+//! and takes no notice of others, which is no check of the record's form. Its digest covers all of it. Instances
+//! and their attempts are read as version 1 has them, where the record has any.
 
 use crate::digest::Digest;
 use crate::jp::canon::canon;
@@ -23,6 +24,20 @@ pub struct ExecutionPins {
     pub packs: Vec<(Id, Digest)>,
     /// The output records of each stage, in order.
     pub sets: Vec<(Id, Vec<Digest>)>,
+    /// The attempts that left an audit record and a run export; `None` where the record has no instances.
+    pub runs: Option<Vec<RunPin>>,
+}
+
+/// What an attempt pins of its run.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct RunPin {
+    /// The instance.
+    pub instance: Id,
+    /// SHA-256 of the audit record, without its newline.
+    pub audit: Digest,
+    /// SHA-256 of the run export's exact bytes.
+    pub run: Digest,
 }
 
 impl ExecutionPins {
@@ -47,6 +62,7 @@ fn pins(root: &Value<'_>, faults: &mut Faults) -> Option<ExecutionPins> {
     let execution = fields.parsed("execution", "is no id");
     let frozen = fields.array("frozen")?;
     let sets = fields.array("outputSets")?;
+    let instances = fields.optional("instances");
     let packs = each(frozen, "/frozen", faults, |fields| {
         let stage = fields.parsed("stage", "is no id");
         let pack = fields.digest("packDigest");
@@ -57,6 +73,10 @@ fn pins(root: &Value<'_>, faults: &mut Faults) -> Option<ExecutionPins> {
         let records = fields.digests("records");
         Some((stage?, records?))
     });
+    let runs = match instances {
+        Some(instances) => Some(runs(instances, faults)?),
+        None => None,
+    };
     version?;
     Some(ExecutionPins {
         digest: Digest::of(&bytes),
@@ -64,7 +84,28 @@ fn pins(root: &Value<'_>, faults: &mut Faults) -> Option<ExecutionPins> {
         execution: execution?,
         packs: packs?,
         sets: sets?,
+        runs,
     })
+}
+
+fn runs(instances: &Value<'_>, faults: &mut Faults) -> Option<Vec<RunPin>> {
+    let Some(instances) = instances.as_array() else {
+        faults.note(Rule::Form, "/instances is no array");
+        return None;
+    };
+    let listed = each(instances, "/instances", faults, |fields| {
+        let instance: Id = fields.parsed("id", "is no id")?;
+        let attempts = fields.array("attempts")?;
+        let place = format!("{}/attempts", fields.place());
+        let pins = each(attempts, &place, fields.faults(), |fields| {
+            let audit = fields.nullable_digest("auditDigest")?;
+            let run = fields.nullable_digest("runDigest")?;
+            Some(audit.zip(run))
+        })?;
+        let pin = |(audit, run)| RunPin { instance: instance.clone(), audit, run };
+        Some(pins.into_iter().flatten().map(pin).collect::<Vec<_>>())
+    })?;
+    Some(listed.into_iter().flatten().collect())
 }
 
 fn each<'v, 'a, T>(
@@ -109,5 +150,32 @@ mod tests {
         }
         assert_eq!(code(text.replace(r#""executionVersion":3,"#, "")), RefusalCode::InputMalformed);
         assert_eq!(code(text.replace(r#""stage":"s","x":1"#, "")), RefusalCode::InputMalformed);
+    }
+
+    #[test]
+    fn attempts_pin_run_exports_where_there_are_instances() {
+        let (w, a, r) = (Digest::of(b"w"), Digest::of(b"a"), Digest::of(b"r"));
+        let record = |instances: &str| {
+            format!(
+                r#"{{"execution":"e1","executionVersion":3,"frozen":[],"instances":{instances},"outputSets":[],"workflowDigest":"{w}"}}"#
+            )
+        };
+        let attempt = |audit: &str, run: &str| {
+            format!(r#"{{"auditDigest":{audit},"number":1,"runDigest":{run}}}"#)
+        };
+        let (audit, run) = (format!("\"{a}\""), format!("\"{r}\""));
+        let attempts = format!("{},{}", attempt("null", &run), attempt(&audit, &run));
+        let text =
+            record(&format!(r#"[{{"attempts":[{attempts}],"id":"i1","state":"completed"}}]"#));
+        let pins = ExecutionPins::read(text.as_bytes()).unwrap();
+        assert_eq!(
+            pins.runs.unwrap(),
+            [RunPin { instance: "i1".parse().unwrap(), audit: a, run: r }]
+        );
+        for wrong in ["{}", "[1]", r#"[{"id":"i1"}]"#, r#"[{"attempts":[{}],"id":"i1"}]"#] {
+            let fault = ExecutionPins::read(record(wrong).as_bytes()).unwrap_err();
+            assert_eq!(fault.code(), RefusalCode::InputMalformed, "{wrong}");
+            assert!(fault.detail.contains("/instances"), "{}", fault.detail);
+        }
     }
 }

@@ -7,6 +7,7 @@ use super::error::{LineError, LinesError, SubmissionError};
 use crate::Digest;
 use crate::encoding::{EncodingError, hex_decode_array, hex_encode};
 use crate::jp::json::{Bounds, Numbers, Value, read};
+use crate::statement::{Statement, StatementKind, Trail};
 
 /// Most bytes of a checkpoint line, its newline not counted.
 pub const MAX_LINE_BYTES: usize = 4096;
@@ -117,6 +118,17 @@ impl AuditCheckpoint {
         )
     }
 
+    /// What a log that holds the line logs: its digest, at its place in its trail.
+    #[must_use]
+    pub fn statement(&self) -> Statement {
+        Statement {
+            kind: StatementKind::Checkpoint,
+            digest: self.line_digest(),
+            trail: Some(Trail::from(self.trail)),
+            sequence: Some(self.sequence),
+        }
+    }
+
     /// The SHA-256 of the line without its newline: what a log entry commits to and a time stamp imprints.
     #[must_use]
     pub fn line_digest(&self) -> Digest {
@@ -189,8 +201,8 @@ pub(super) fn unsigned(literal: &str) -> Option<u64> {
     if plain && digits { literal.parse().ok() } else { None }
 }
 
-/// The bounds of lines and statements. Their closed forms leave room for nothing near them.
-pub(super) const BOUNDS: Bounds = Bounds {
+/// The bounds of lines. Their closed form leaves room for nothing near them.
+const BOUNDS: Bounds = Bounds {
     bytes: MAX_LINE_BYTES,
     levels: 4,
     members: 16,
@@ -199,6 +211,9 @@ pub(super) const BOUNDS: Bounds = Bounds {
     number: 128,
     numbers: Numbers::Any,
 };
+
+/// The bounds of what is read by its value: white space is free up to the bytes of a whole reading.
+pub(super) const SPELLED: Bounds = BOUNDS.with_bytes(67_108_864);
 
 #[cfg(test)]
 mod tests {
@@ -250,6 +265,15 @@ mod tests {
         }
         assert_eq!(read(&" ".repeat(MAX_LINE_BYTES + 1)), Err(LineError::TooLong));
         assert_eq!(read(&" ".repeat(MAX_LINE_BYTES)), Err(LineError::Form));
+    }
+
+    #[test]
+    fn a_line_is_a_statement_about_its_place() {
+        let text = line(30);
+        let statement = AuditCheckpoint::read_line(text.as_bytes()).unwrap().statement();
+        assert_eq!(statement.digest, Digest::of(text.as_bytes()));
+        assert_eq!(statement.trail, "07".repeat(16).parse().ok());
+        assert_eq!(statement.sequence, Some(30));
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl WitnessKey {
         KeyId::of(self.as_bytes())
     }
 
-    /// Whether S is below the group's order and [S]B - [h]A encodes to exactly R, without the cofactor.
+    /// Whether S is below the group's order and `[S]B - [h]A` encodes to exactly R, without the cofactor.
     #[must_use]
     pub fn verify(&self, message: &[u8], signature: &Signature) -> bool {
         let signature = ed25519_dalek::Signature::from_bytes(&signature.0);

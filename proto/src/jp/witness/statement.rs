@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::checkpoint::{AuditCheckpoint, BOUNDS, MAX_SEQUENCE, unsigned};
+use super::checkpoint::{AuditCheckpoint, MAX_SEQUENCE, SPELLED, unsigned};
 use super::error::{Malformed, StatementError};
 use super::key::{KeyId, Signature, WitnessKey, WitnessSigner};
 use crate::jp::json::{Value, read};
@@ -77,7 +77,7 @@ impl fmt::Debug for WitnessedAt {
 }
 
 /// What a witness is about to sign.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[allow(
     clippy::exhaustive_structs,
     reason = "the closed form of witnessVersion 1, less the signer's part"
@@ -124,7 +124,7 @@ impl Unsigned {
 /// A statement as it was read; nothing about its signature is known until [`Statement::verify`] says so.
 ///
 /// Two are equal when their canonical bytes are.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Statement {
     body: Unsigned,
     key_id: KeyId,
@@ -134,11 +134,13 @@ pub struct Statement {
 impl Statement {
     /// Reads one statement by its JSON value: white space, the order of members and escapes are free.
     pub fn read(bytes: &[u8]) -> Result<Self, StatementError> {
-        Self::read_value(bytes).map_err(|what| StatementError::Form(Malformed::new(what)))
+        let value = read(bytes, &SPELLED).map_err(|fault| fault.detail);
+        let statement = value.and_then(|value| Self::read_value(&value));
+        statement.map_err(|what| StatementError::Form(Malformed::new(what)))
     }
 
-    fn read_value(bytes: &[u8]) -> Result<Self, String> {
-        let value = read(bytes, &BOUNDS).map_err(|fault| fault.detail)?;
+    /// Reads the closed object.
+    pub(super) fn read_value(value: &Value<'_>) -> Result<Self, String> {
         if value.as_object().is_none_or(|object| object.len() != 8) {
             return Err("not an object of eight members".to_owned());
         }

@@ -16,6 +16,7 @@ mod receipt;
 mod shell;
 mod token;
 mod trust;
+mod witness;
 mod workflow;
 
 use std::ffi::OsString;
@@ -78,6 +79,7 @@ enum Command {
     Proof(proof::Command),
     #[command(subcommand)]
     Policy(policy::Command),
+    Witness(witness::Args),
     #[command(subcommand)]
     Workflow(workflow::Command),
     Explain(explain::Args),
@@ -107,6 +109,7 @@ fn answer(cli: &Cli) -> Answer {
         Command::Token(args) => token::run(args),
         Command::Proof(command) => proof::run(command),
         Command::Policy(command) => policy::run(command),
+        Command::Witness(args) => witness::run(args),
         Command::Workflow(command) => workflow::run(command),
         Command::Explain(args) => explain::run(args, form),
         Command::Completions(args) => shell::completions(args, Cli::command()),
@@ -134,6 +137,8 @@ Examples:
   verifier proof consistency --old-checkpoint old.note --new-checkpoint new.note \\
       --file proof.json --vkey log.example+…
   verifier policy check logs.policy
+  verifier witness --trail 3c5e… --key witness.pub --statements chain.jsonl --head head.jsonl \\
+      --records evaluations.jsonl
   verifier workflow attribution projection.json --pack pack.json --summary summary.json
   verifier explain LOG.QUORUM";
 

@@ -89,6 +89,18 @@ super::family! {
          inputs can't be evaluated under this evaluator's limits.",
         "Give the audit trail that holds the record with --audit.",
         "RFC 0028 (draft), Implementation";
+    TRACE: "ATTR.TRACE", Broken, "A recorded trace says something else",
+        "A run export keeps the trace that the Runtime printed. Read off it, this output has another disposition or \
+         other contributors than were recorded; or the trace contradicts its own disposition, the pinned pack, or \
+         the replay. A trace is informative and unsigned: it is no evidence, and a replay counts more. RFC code none; \
+         the report's word is trace-mismatch.",
+        "Replay the output with --replay to see which of the two is right.",
+        "Core 0.2.0-draft section 8.3; RFC 0028 (draft), Implementation";
+    UNPINNED_EXPORT: "ATTR.UNPINNED_EXPORT", Note, "A run export that no output pins",
+        "The lineage of no output names the audit record in this run export, or the export has none. Its trace was \
+         not read and says nothing about any output here.",
+        "Give the exports of the attempts that the outputs come from.",
+        "RFC 0020 (draft) sections 5 and 7";
     VERSION: "ATTR.VERSION", Unsupported, "A version that is not read",
         "Accounting for contributors reads execution version 3 with outputs and summaries of version 2, and \
          drift of version 2. Version 1 names one representative, which is never taken for a complete set, and \

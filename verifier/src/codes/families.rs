@@ -2,7 +2,7 @@
 
 use super::{
     Code, anchor_file, attribution, checkpoint, gad, input, json, log, note, policy, receipt,
-    statement, tile, timestamp, tlog_proof, tlog_witness,
+    statement, tile, timestamp, tlog_proof, tlog_witness, trail, witness,
 };
 
 /// Codes that stand together.
@@ -55,6 +55,8 @@ pub(super) const FAMILIES: &[Family] = &[
     family("ATT: evaluation attestations", &[gad::attestation::ALL]),
     family("AUD: audits of a log", &[gad::audit::ALL]),
     family("ATTR: contributors of workflow outputs", &[attribution::ALL]),
+    family("WITNESS: chains of checkpoint witnesses", &[witness::ALL]),
+    family("TRAIL: records of audit trails", &[trail::ALL]),
     family("IND: independence", &[gad::independence::ALL]),
     family("POL: the trust policy", &[gad::trust_policy::ALL]),
     family("HYG, NOTE: what a reader should know", &[gad::notes::ALL]),

@@ -23,6 +23,8 @@ pub mod tile;
 pub mod timestamp;
 pub mod tlog_proof;
 pub mod tlog_witness;
+pub mod trail;
+pub mod witness;
 
 use core::cmp::Ordering;
 use core::fmt;

@@ -3,7 +3,8 @@
 //! What it is: [`account`] checks every output of a projection against its pin and its pack and counts
 //! memberships anew; [`compare_summary`] and [`compare_drift`] hold what was stated against that;
 //! [`replay`](replay::replay) evaluates the pack again on the facts of the pinned audit records, as an
-//! independent source of true membership.
+//! independent source of true membership; [`traces`] reads membership off the traces of run exports, which
+//! are informative and unsigned.
 //!
 //! What it is not: a reading of a workflow. `bulk-consistency`, which is what [`Report`] calls agreement, says
 //! that retained evidence is consistent with itself. A contributor that was left out of output, pins and
@@ -14,6 +15,7 @@ mod account;
 mod compare;
 pub mod replay;
 mod report;
+pub mod traces;
 
 pub use account::{Accounted, Packs, account};
 pub use compare::{compare_drift, compare_execution, compare_summary};
@@ -43,6 +45,8 @@ pub const EXECUTION: &str = "execution";
 pub const PACK: &str = "pack";
 /// Role of audit records in findings.
 pub const AUDIT: &str = "audit";
+/// Role of run exports in findings.
+pub const EXPORT: &str = "export";
 
 /// The finding for a document that was refused.
 #[must_use]

@@ -32,6 +32,14 @@ pub struct Commitment {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitmentError {
+    /// A side file states another digest.
+    #[error("{file} states another digest than {digest}, which is that of the document beside it")]
+    Beside {
+        /// The side file.
+        file: String,
+        /// The document's digest.
+        digest: Digest,
+    },
     /// A document can't be read, has another form, or isn't in its place.
     #[error(transparent)]
     Fault(#[from] Fault),

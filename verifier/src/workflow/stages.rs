@@ -173,7 +173,16 @@ fn documents(
         shelf.unpinned(&path("binding.json"));
         None
     };
-    let bound = shelf.artifact(&path("bound-dialect.json"), &any, Bytewise::Original, canonical)?;
+    let bound = shelf.artifact(
+        &path("bound-dialect.json"),
+        &any,
+        Bytewise::Original,
+        |value, faults| {
+            // Binding keeps the published identity (RFC 0020 section 4); an integer selector is kept as well.
+            stage.dialect.identify(value, faults);
+            canonical(value, faults)
+        },
+    )?;
     let pack = shelf.artifact(&path("pack.json"), &any, Bytewise::Original, |value, _| {
         Some(value.get("id").and_then(Value::as_str).map(str::to_owned))
     })?;

@@ -8,19 +8,19 @@ use anchorlog_proto::statement::{LogEntry, Statement, StatementKind};
 use crate::cli::Folder;
 use crate::jp_world::{OutputDraft, ProjectionDraft, pack};
 
-const FACTS: [&str; 3] = [
+pub const FACTS: [&str; 3] = [
     r#"{"bad":false,"amount":true,"known":true}"#,
     r#"{"bad":false,"vip":true,"board":true}"#,
     r#"{"bad":false}"#,
 ];
 
-struct World {
-    folder: Folder,
-    honest: ProjectionDraft,
+pub struct World {
+    pub folder: Folder,
+    pub honest: ProjectionDraft,
 }
 
 impl World {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = Folder::new();
         let (honest, trail) = ProjectionDraft::evaluated(&pack(), &FACTS);
         folder.file("pack.json", pack());
@@ -31,7 +31,7 @@ impl World {
     }
 
     /// The report and the exit code of `attribution p.json --pack pack.json` and more.
-    fn attribution(&self, more: &[&str]) -> (Object<'static>, i32) {
+    pub fn attribution(&self, more: &[&str]) -> (Object<'static>, i32) {
         self.report(&[&["attribution", "p.json", "--pack", "pack.json"], more].concat())
     }
 
@@ -54,6 +54,7 @@ impl World {
             "findings_omitted",
             "membership",
             "outputs_replayed",
+            "outputs_traced",
             "result",
             "schema",
             "stated",
@@ -72,7 +73,7 @@ impl World {
     }
 
     /// Leaves one contributor out and makes everything else agree with that.
-    fn omit(&self) {
+    pub fn omit(&self) {
         let mut omitted = self.honest.clone();
         omitted.stages[0].outputs[0].contributors =
             Some(r#"[{"kind":"rule","id":"known"}]"#.to_owned());
@@ -86,11 +87,11 @@ impl World {
     }
 }
 
-fn text<'v>(object: &'v Object<'static>, name: &str) -> &'v str {
+pub fn text<'v>(object: &'v Object<'static>, name: &str) -> &'v str {
     object.get(name).unwrap().as_str().unwrap()
 }
 
-fn codes(object: &Object<'static>) -> Vec<String> {
+pub fn codes(object: &Object<'static>) -> Vec<String> {
     let findings = object.get("findings").and_then(Value::as_array).unwrap();
     let code = |row: &Value<'static>| text(row.as_object().unwrap(), "code").to_owned();
     findings.iter().map(code).collect()

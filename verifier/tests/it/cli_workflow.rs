@@ -160,6 +160,18 @@ fn read_with_three_commands() {
     let finds = desk.script("finds", r#"echo '{"outcome":"finding","detail":"no"}'"#);
     let report = "{\"finding\":\"stage-binding-mismatch\",\"result\":\"finding\"}\n";
     assert_eq!(answer(&run("read", &finds, &[])), (2, report.to_owned()));
+    // What acquired something without admission is a finding, in the RFC's word.
+    let refuses = desk.script("refuses", r#"echo '{"outcome":"not-admitted","detail":"/people"}'"#);
+    let found = desk.run(
+        "read",
+        &[
+            ["--preparation-verifier", &*prepare, "--expansion-verifier", &*expand],
+            ["--influence-verifier", &*refuses, "--verifier-timeout", "20"],
+        ]
+        .concat(),
+    );
+    let report = "{\"finding\":\"influence-mismatch\",\"result\":\"finding\"}\n";
+    assert_eq!(answer(&found), (2, report.to_owned()));
     // No answer never agrees: too late, another exit code, other bytes, other members.
     for silent in [
         "sleep 60",

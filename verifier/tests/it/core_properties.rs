@@ -8,7 +8,7 @@ use anchorlog_verifier::jp::core::{Limits, Truth, evaluate};
 use crate::jp_world::{exception, pack_text, rule};
 
 /// splitmix64; the same numbers for the same seed.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
     fn below(&mut self, limit: u64) -> u64 {
@@ -113,24 +113,24 @@ impl Shape {
 }
 
 #[derive(Clone)]
-struct One {
-    id: String,
+pub struct One {
+    pub id: String,
     shape: Shape,
-    truth: Truth,
+    pub truth: Truth,
     /// The outcome of a rule, the effect of an exception.
-    what: String,
-    escalates: bool,
+    pub what: String,
+    pub escalates: bool,
 }
 
 #[derive(Clone)]
-struct World {
-    rules: Vec<One>,
-    exceptions: Vec<One>,
+pub struct World {
+    pub rules: Vec<One>,
+    pub exceptions: Vec<One>,
     fallback: bool,
 }
 
 impl World {
-    fn random(dice: &mut Dice) -> Self {
+    pub fn random(dice: &mut Dice) -> Self {
         let make = |dice: &mut Dice, id: String, what: String| {
             let (shape, unknowns) = loop {
                 let mut unknowns = 0;
@@ -162,7 +162,7 @@ impl World {
         Self { rules, exceptions, fallback: dice.below(2) == 0 }
     }
 
-    fn json(&self) -> String {
+    pub fn json(&self) -> String {
         let on = |one: &One| if one.escalates { "escalate" } else { "ignore" };
         let rules =
             self.rules.iter().map(|one| rule(&one.id, &one.shape.json(), &one.what, on(one)));
@@ -177,7 +177,7 @@ impl World {
     }
 
     /// Disposition and credit, said with sets.
-    fn expected(&self) -> String {
+    pub fn expected(&self) -> String {
         let holds = |one: &&One| one.truth == Truth::True;
         let blocks = |one: &One| one.truth == Truth::Unknown && one.escalates;
         let ids = |all: &[&One]| {

@@ -1,6 +1,7 @@
 //! A small world of packs, evaluations and outputs, each written by hand or by the evaluator.
 
 use anchorlog_proto::Digest;
+use anchorlog_proto::encoding::base64_encode;
 use anchorlog_proto::jp::attribution::{Credit, Projection};
 use anchorlog_proto::jp::canon::canon;
 use anchorlog_proto::jp::core_pack::Disposition;
@@ -188,6 +189,19 @@ impl ProjectionDraft {
         Projection::read(self.json().as_bytes()).unwrap()
     }
 
+    /// The same execution record with one instance, whose attempts left these audit records and run exports.
+    pub fn execution_with_runs(&self, runs: &[(Digest, Digest)]) -> String {
+        let attempt = |(audit, run): &(Digest, Digest)| {
+            format!(r#"{{"auditDigest":"{audit}","runDigest":"{run}"}}"#)
+        };
+        let attempts: Vec<_> = runs.iter().map(attempt).collect();
+        let instances = format!(
+            r#""instances":[{{"attempts":[{}],"id":"i1"}}],"outputSets""#,
+            attempts.join(",")
+        );
+        self.execution_record().replacen(r#""outputSets""#, &instances, 1)
+    }
+
     /// An execution record with these pins, of the members that are known.
     pub fn execution_record(&self) -> String {
         let frozen = self
@@ -242,5 +256,14 @@ pub fn audit_line(pack: Digest, facts: &str, disposition: &Disposition, sequence
     let disposition = String::from_utf8(disposition.to_canonical()).unwrap();
     format!(
         r#"{{"recordVersion":"1","sequence":{sequence},"evaluatorSpecVersion":"0.2.0-draft","pack":{{"digest":"{pack}"}},"inputs":{{"facts":{facts},"evidenceSupplied":false}},"disposition":{disposition}}}"#
+    )
+}
+
+/// A run export of version 5 with this line of an audit trail, and with this trace, which is raw JSON.
+pub fn run_export(line: &str, disposition: &str, trace: &str) -> String {
+    let nothing = Digest::of(b"");
+    let line = base64_encode(line.as_bytes());
+    format!(
+        r#"{{"release":{{}},"releaseDigest":"{nothing}","run":{{"auditBytes":"{line}","input":{{}},"result":{{"disposition":{disposition},"evaluatorSpecVersion":"0.2.0-draft","outputVersion":"2","trace":{trace}}}}},"version":5}}"#
     )
 }

@@ -19,6 +19,7 @@
 mod attribution;
 mod attribution_cli;
 mod attribution_fuzzed;
+mod attribution_traces;
 mod bytes;
 mod cli;
 mod cli_proof;
@@ -37,6 +38,9 @@ mod jp_world;
 mod mutations;
 mod receipt;
 mod tokens;
+mod witness_cli;
+mod witness_fuzzed;
+mod witness_world;
 mod workflow;
 #[path = "../../../tests/src/workflow/mod.rs"]
 mod workflow_world;

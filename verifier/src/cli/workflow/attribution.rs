@@ -1,5 +1,6 @@
 //! `verifier workflow attribution`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anchorlog_proto::Digest;
@@ -17,8 +18,9 @@ use crate::codes::attribution::EXPECTED;
 use crate::codes::input::INTERNAL;
 use crate::finding::Finding;
 use crate::jp::attribution::replay::{Audits, replay};
+use crate::jp::attribution::traces::{TracedExport, compare_traces, read_export, unpinned};
 use crate::jp::attribution::{
-    AUDIT, EXECUTION, Expectation, MAX_TOTAL_BYTES, PROJECTION, Packs, Report, ReportResult,
+    AUDIT, EXECUTION, EXPORT, Expectation, MAX_TOTAL_BYTES, PROJECTION, Report, ReportResult,
     SUMMARY, account, compare_execution, compare_summary, refusal, within_total,
 };
 use crate::receipt::{Expectations, RECEIPT, ReadFailure, examine_receipt, read_receipt};
@@ -36,7 +38,8 @@ Examples:
   verifier workflow attribution projection.json --pack pack.json --as summary > summary.json
   verifier workflow attribution projection.json --pack pack.json --expect-summary sha256:2cf24dba…
   verifier workflow attribution projection.json --pack pack.json --receipt r.json --policy logs.policy
-  verifier workflow attribution projection.json --pack pack.json --replay --audit trail.jsonl --json")]
+  verifier workflow attribution projection.json --pack pack.json --replay --audit trail.jsonl --json
+  verifier workflow attribution projection.json --pack pack.json --execution e.json --export run.json")]
 pub(in crate::cli) struct Args {
     /// The projection (anchorlog.projection/1); - for standard input.
     projection: PathBuf,
@@ -66,6 +69,10 @@ pub(in crate::cli) struct Args {
     /// An audit trail, one record a line; may be given several times.
     #[arg(long = "audit", id = "audits", value_name = "JSONL", requires = "replay")]
     audits: Vec<PathBuf>,
+    /// A run export, whose recorded trace tells who contributed; may be given several times. A trace is
+    /// informative and unsigned: membership becomes trace-derived by it, never replayed.
+    #[arg(long = "export", value_name = "FILE")]
+    exports: Vec<PathBuf>,
     /// What to print: the report, or the canonical summary that was counted.
     #[arg(long = "as", value_enum, default_value_t = Output::Report, value_name = "FORM")]
     output: Output,
@@ -126,11 +133,20 @@ fn evaluate(args: &Args, inputs: &mut Inputs) -> Result<Report, Finding> {
     } else {
         None
     };
-    let counted = Counted { summary: digest, execution: execution.map(|pins| pins.digest) };
+    let record = execution.as_ref().map(|pins| pins.digest);
+    let counted = Counted { summary: digest, execution: record };
     expectations(args, &counted, &mut report);
     receipt(args, &counted, &mut report, inputs)?;
+    let trails = trails(args, inputs)?;
+    let audits = audits(&trails, &pinned_audits(&projection))?;
     if args.replay {
-        replayed(args, &projection, &packs, &mut report, inputs)?;
+        report.add_replay(&replay(&projection, &packs, &audits));
+    }
+    if !args.exports.is_empty() {
+        let exports = exports(args, &pinned_audits(&projection), &mut report, inputs)?;
+        let runs = execution.as_ref().and_then(|pins| pins.runs.as_deref());
+        let audits = args.replay.then_some(&audits);
+        report.add_traces(&compare_traces(&projection, &packs, &exports, runs, audits));
     }
     Ok(report)
 }
@@ -202,32 +218,50 @@ fn receipt(
     Ok(())
 }
 
-fn replayed(
-    args: &Args,
-    projection: &Projection,
-    packs: &Packs,
-    report: &mut Report,
-    inputs: &mut Inputs,
-) -> Result<(), Finding> {
-    let mut trails = Vec::with_capacity(args.audits.len());
-    for path in &args.audits {
-        trails.push(inputs.read(AUDIT, path, limit(MAX_TOTAL_BYTES))?);
-    }
-    let wanted: std::collections::BTreeSet<Digest> = projection
-        .stages
-        .iter()
-        .flat_map(|stage| &stage.outputs)
-        .map(|output| output.lineage.audit_digest)
-        .collect();
+/// The audit records that the outputs' lineages pin.
+fn pinned_audits(projection: &Projection) -> BTreeSet<Digest> {
+    let outputs = projection.stages.iter().flat_map(|stage| &stage.outputs);
+    outputs.map(|output| output.lineage.audit_digest).collect()
+}
+
+fn trails(args: &Args, inputs: &mut Inputs) -> Result<Vec<Vec<u8>>, Finding> {
+    let read = |path: &PathBuf| inputs.read(AUDIT, path, limit(MAX_TOTAL_BYTES));
+    args.audits.iter().map(read).collect()
+}
+
+/// A trail holds other records too; only those that are pinned are read.
+fn audits<'t>(trails: &'t [Vec<u8>], wanted: &BTreeSet<Digest>) -> Result<Audits<'t>, Finding> {
     let lines = trails.iter().flat_map(|trail| trail.split(|byte| *byte == b'\n'));
     let mut audits = Audits::new();
-    // A trail holds other records too; only those that are pinned are read.
     for line in lines.filter(|line| wanted.contains(&Digest::of(line))) {
         let record = AuditRecord::read(line).map_err(|fault| refusal(&fault, AUDIT))?;
         audits.insert(record.digest, record);
     }
-    report.add_replay(&replay(projection, packs, &audits));
-    Ok(())
+    Ok(audits)
+}
+
+/// Reads the run exports, one at a time; those that no output pins are noted.
+fn exports(
+    args: &Args,
+    wanted: &BTreeSet<Digest>,
+    report: &mut Report,
+    inputs: &mut Inputs,
+) -> Result<Vec<TracedExport>, Finding> {
+    let several = args.exports.len() > 1;
+    let mut exports = Vec::new();
+    for (path, number) in args.exports.iter().zip(1..) {
+        let number = several.then_some(number);
+        let bytes = inputs.read(EXPORT, path, limit(Bounds::EXPORT.bytes))?;
+        let read = read_export(&bytes, number, wanted).map_err(|fault| {
+            let finding = refusal(&fault, EXPORT);
+            number.map_or(finding.clone(), |number| finding.numbered(number))
+        })?;
+        match read {
+            Some(export) => exports.push(export),
+            None => report.push(unpinned(number)),
+        }
+    }
+    Ok(exports)
 }
 
 const COMMAND: &str = "workflow attribution";

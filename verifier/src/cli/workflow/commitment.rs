@@ -10,8 +10,8 @@ use crate::codes::input::{OPEN, USAGE};
 use crate::finding::Finding;
 use crate::receipt::{RECEIPT, ReadFailure, examine_receipt, read_receipt};
 use crate::report::{Facts, Report};
-use crate::workflow::Directory;
-use crate::workflow::commitment::{Commitment, CommitmentError};
+use crate::workflow::Place;
+use crate::workflow::commitment::CommitmentError;
 
 /// Check offline that a log holds this bundle's execution digest, by a receipt and the keys of a policy.
 ///
@@ -24,14 +24,17 @@ use crate::workflow::commitment::{Commitment, CommitmentError};
     mut_group("trust", |group| group.required(true)),
     after_help = "\
 Example:
-  verifier workflow commitment bundle/ --receipt bundle.receipt.json --policy logs.policy"
+  verifier workflow commitment bundle/ --policy logs.policy
+  verifier workflow commitment bundle/ --receipt kept/receipt.json --policy logs.policy"
 )]
 pub(in crate::cli) struct Args {
-    /// The bundle: a directory with workflow.json and execution.json.
+    /// The bundle: a directory with workflow.json and execution.json. Or an execution record alone.
+    #[arg(value_name = "DIR|EXECUTION")]
     dir: PathBuf,
-    /// The receipt; - for standard input.
+    /// The receipt; - for standard input. By default the one that lies beside the bundle, as `anchor workflow
+    /// commit` leaves it: DIR.receipt.json.
     #[arg(long, value_name = "FILE")]
-    receipt: PathBuf,
+    receipt: Option<PathBuf>,
     #[command(flatten)]
     trust: TrustArgs,
 }
@@ -45,9 +48,11 @@ pub(super) fn run(args: &Args) -> Answer {
 
 fn evaluate(args: &Args, inputs: &mut Inputs) -> Result<Report, Finding> {
     let trust = args.trust.load(inputs)?.ok_or_else(|| usage("give --policy or --vkey"))?;
-    let commitment =
-        Commitment::of_bundle(&Directory::new(&args.dir)).map_err(|error| unreadable(&error))?;
-    let bytes = inputs.read(RECEIPT, &args.receipt, MAX_EVIDENCE_BYTES)?;
+    let place = Place::of(&args.dir).map_err(|error| unreadable(&error.into()))?;
+    let commitment = place.commitment().map_err(|error| unreadable(&error))?;
+    let receipt = args.receipt.clone().or_else(|| place.receipt());
+    let receipt = receipt.ok_or_else(|| usage("give --receipt: this directory has no name"))?;
+    let bytes = inputs.read(RECEIPT, &receipt, MAX_EVIDENCE_BYTES)?;
     let policy = Some(trust.facts());
     let receipt = match read_receipt(&bytes) {
         Ok(receipt) => receipt,
@@ -66,7 +71,7 @@ fn evaluate(args: &Args, inputs: &mut Inputs) -> Result<Report, Finding> {
 fn unreadable(error: &CommitmentError) -> Finding {
     let code = match error {
         CommitmentError::CouldNotRun(_) => OPEN,
-        CommitmentError::Fault(_) => USAGE,
+        CommitmentError::Beside { .. } | CommitmentError::Fault(_) => USAGE,
     };
     Finding::new(code, error.to_string())
 }

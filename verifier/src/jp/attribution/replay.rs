@@ -96,7 +96,11 @@ fn again(output: &Output, pack: &Pack, digest: &Digest, audits: &Audits<'_>) -> 
     wrong
 }
 
-fn evaluate(audit: &AuditRecord<'_>, pack: &Pack) -> Result<Evaluation, EvaluationError> {
+/// Evaluates a pack on the inputs of an audit record.
+pub(super) fn evaluate(
+    audit: &AuditRecord<'_>,
+    pack: &Pack,
+) -> Result<Evaluation, EvaluationError> {
     let evidence = match &audit.evidence {
         Some(value) => Availability::read(value, pack)?,
         None => Availability::default(),

@@ -9,6 +9,7 @@ use anchorlog_proto::Digest;
 use anchorlog_proto::json::{Object, ReadLimits, Value, canonical, parse};
 
 use super::replay::Replayed;
+use super::traces::TracesCompared;
 use crate::codes::Code;
 use crate::codes::input::INTERNAL;
 use crate::finding::{Class, Finding};
@@ -74,6 +75,22 @@ pub struct Report {
     pub expectations: Vec<Expectation>,
     /// What a replay came to: how many outputs agree and how many differ.
     pub replayed: Option<[u64; 2]>,
+    /// What the traces of run exports came to. Informative.
+    pub traced: Option<Traced>,
+}
+
+/// How many outputs a recorded trace was held against. A trace is informative and unsigned.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[allow(clippy::exhaustive_structs, reason = "one row of the report")]
+pub struct Traced {
+    /// Outputs that a trace agrees with.
+    pub agree: u64,
+    /// Outputs that one does not agree with.
+    pub differ: u64,
+    /// Outputs of which no run export was given.
+    pub without: u64,
+    /// Of those that have one, how many whose export the execution record pins by its digest.
+    pub pinned: u64,
 }
 
 impl Report {
@@ -89,6 +106,7 @@ impl Report {
             stated: false,
             expectations: Vec::new(),
             replayed: None,
+            traced: None,
         }
     }
 
@@ -117,6 +135,12 @@ impl Report {
     pub fn add_replay(&mut self, replayed: &Replayed) {
         self.replayed = Some([replayed.agree, replayed.differ]);
         self.add(&replayed.found);
+    }
+
+    /// Adds what the traces of run exports came to.
+    pub fn add_traces(&mut self, traces: &TracesCompared) {
+        self.traced = Some(traces.counts);
+        self.add(&traces.found);
     }
 
     /// What became of it, as the verifier's other commands say it: exit code 0, 1, 2 or 3.
@@ -167,6 +191,7 @@ impl Report {
             ("expectations", expectations.collect::<Vec<_>>().into()),
             ("membership", self.membership().into()),
             ("outputs_replayed", self.replayed.map_or(Value::Null, replayed)),
+            ("outputs_traced", self.traced.map_or(Value::Null, traced)),
             ("authentication", self.authentication().into()),
             ("verifier", verifier()),
         ]);
@@ -192,6 +217,12 @@ impl Report {
         if let Some([agree, differ]) = self.replayed {
             line("replayed", &format!("{agree} agree, {differ} do not"));
         }
+        if let Some(Traced { agree, differ, without, pinned }) = self.traced {
+            line("traced", &format!("{agree} agree, {differ} do not, {without} have no export"));
+            let by_audit = (agree + differ).saturating_sub(pinned);
+            line("", &format!("{pinned} by run digest, {by_audit} by audit record alone"));
+            line("", "a trace is informative and unsigned, no evidence");
+        }
         line("authentication", self.authentication());
         if self.omitted > 0 {
             line("more findings", &self.omitted.to_string());
@@ -199,11 +230,15 @@ impl Report {
         text
     }
 
-    /// What is known of who truly contributed.
+    /// What is known of who truly contributed. A trace never makes it more than trace-derived, and that only
+    /// where every output has one.
     const fn membership(&self) -> &'static str {
-        match self.replayed {
-            Some(_) => "replayed",
-            None => "not-established",
+        match (self.replayed, self.traced) {
+            (Some(_), _) => "replayed",
+            (None, Some(Traced { agree, differ, without: 0, .. })) if agree + differ > 0 => {
+                "trace-derived"
+            }
+            (None, _) => "not-established",
         }
     }
 
@@ -218,7 +253,7 @@ impl Report {
 }
 
 /// The code of the RFCs for a code of ours. Where the RFCs name none it is a word of our own: `count-mismatch`,
-/// `drift-mismatch`, `expectation-mismatch`, `replay-mismatch`.
+/// `drift-mismatch`, `expectation-mismatch`, `replay-mismatch`, `trace-mismatch`.
 #[must_use]
 pub fn rfc_code(code: Code) -> &'static str {
     match code.as_str() {
@@ -232,6 +267,7 @@ pub fn rfc_code(code: Code) -> &'static str {
         "ATTR.COUNT" | "ATTR.INVARIANT" => "count-mismatch",
         "ATTR.DRIFT" => "drift-mismatch",
         "ATTR.AUDIT" | "ATTR.REPLAY" | "ATTR.REPLAY_INPUT" => "replay-mismatch",
+        "ATTR.TRACE" => "trace-mismatch",
         _ if code.class() == Class::Note => "note",
         "ATTR.EXPECTED" => "expectation-mismatch",
         other if other.starts_with("CLI.") || other.starts_with("IN.") => "could-not-run",
@@ -241,6 +277,17 @@ pub fn rfc_code(code: Code) -> &'static str {
 
 fn replayed([agree, differ]: [u64; 2]) -> Value<'static> {
     Object::from([("agree", number(agree)), ("differ", number(differ))]).into()
+}
+
+fn traced(Traced { agree, differ, without, pinned }: Traced) -> Value<'static> {
+    let members = [
+        ("agree", number(agree)),
+        ("differ", number(differ)),
+        ("without", number(without)),
+        ("pinned", number(pinned)),
+        ("standing", "informative-unsigned".into()),
+    ];
+    Object::from(members).into()
 }
 
 fn number(number: u64) -> Value<'static> {

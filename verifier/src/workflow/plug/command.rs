@@ -115,6 +115,7 @@ impl InfluenceVerifier for CommandVerifier {
                 let influences: Option<Vec<Influence>> = influences.iter().map(read).collect();
                 Some(InfluenceOutcome::Agrees(influences?))
             }
+            "not-admitted" => Some(InfluenceOutcome::NotAdmitted(detail(fields)?)),
             "finding" => Some(InfluenceOutcome::Finding(detail(fields)?)),
             _ => None,
         });

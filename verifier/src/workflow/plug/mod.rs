@@ -11,7 +11,7 @@ use core::fmt;
 use std::sync::Arc;
 
 use anchorlog_proto::jp::json::Value;
-use anchorlog_proto::jp::workflow::Influence;
+use anchorlog_proto::jp::workflow::{Attempt, Failure, Influence, Instance};
 
 pub use command::{CommandVerifier, DEFAULT_LIMITS};
 pub use request::{ExpansionRequest, InfluenceRequest, KindRequest, PreparationRequest};
@@ -91,7 +91,10 @@ pub enum ExpansionOutcome {
 pub enum InfluenceOutcome {
     /// Its targets admit what they inherit; this is what each of its outputs carries, by index.
     Agrees(Vec<Influence>),
-    /// A target does not admit what it inherits.
+    /// A target does not admit what it inherits: admission has to be refused before acquisition. Whether that is
+    /// a finding is told by what the instance records.
+    NotAdmitted(String),
+    /// Something else doesn't hold.
     Finding(String),
     /// There was no answer.
     NoAnswer,
@@ -173,12 +176,54 @@ pub(super) fn expand(
     }
 }
 
+/// What an instance records about its admission (RFC 0020 sections 4 and 7).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Admission {
+    /// It was refused before acquisition.
+    Refused,
+    /// Nothing was acquired, for this reason or another one.
+    Untold,
+    /// Something was acquired.
+    Granted,
+}
+
+impl Admission {
+    /// As an instance records it. A refusal by the dialect's own admission comes after acquisition.
+    pub(super) fn of(instance: &Instance) -> Self {
+        let refused = instance.failure == Some(Failure::AdmissionRefused);
+        let nothing = |attempt: &Attempt| {
+            attempt.failure == Some(Failure::AdmissionRefused)
+                && attempt.run_digest.is_none()
+                && attempt.preparation_digest.is_none()
+        };
+        match instance.attempts.is_empty() {
+            true if refused => Self::Refused,
+            true => Self::Untold,
+            false if instance.attempts.iter().all(nothing) => Self::Untold,
+            false => Self::Granted,
+        }
+    }
+}
+
 pub(super) fn influence(
     verifier: &dyn InfluenceVerifier,
     request: &InfluenceRequest,
+    admission: Admission,
 ) -> Result<InfluenceAgrees, NoProof> {
     match verifier.verify(request) {
+        InfluenceOutcome::Agrees(_) if admission == Admission::Refused => {
+            let detail =
+                "its admission is recorded as refused, and its targets admit what they inherit";
+            Err(NoProof::Finding(detail.to_owned()))
+        }
         InfluenceOutcome::Agrees(outputs) => Ok(InfluenceAgrees { outputs, _made_here: MadeHere }),
+        // It has no outputs that could carry anything.
+        InfluenceOutcome::NotAdmitted(_) if admission != Admission::Granted => {
+            Ok(InfluenceAgrees { outputs: Vec::new(), _made_here: MadeHere })
+        }
+        InfluenceOutcome::NotAdmitted(detail) => {
+            Err(NoProof::Finding(format!("it was not refused before acquisition: {detail}")))
+        }
         InfluenceOutcome::Finding(detail) => Err(NoProof::Finding(detail)),
         InfluenceOutcome::NoAnswer => Err(NoProof::NoAnswer),
     }

@@ -9,7 +9,7 @@ use anchorlog_proto::jp::workflow::{Failure, Influence, Input, Instance, Stage, 
 use super::super::check::{Check, FindingCode, Reason, Tally};
 use super::super::layout;
 use super::super::load::{again, value};
-use super::super::plug::{InfluenceAgrees, InfluenceRequest, NoProof, influence};
+use super::super::plug::{Admission, InfluenceAgrees, InfluenceRequest, NoProof, influence};
 use super::super::stages::Offered;
 use super::{Bench, Interrupted, Proven, Step, output_counts, stage_of};
 use crate::workflow::files::CouldNotRun;
@@ -157,7 +157,7 @@ fn inherited(
         pointer: stage.outputs.pointer.to_string(),
         outputs,
     };
-    match influence(verifier.as_ref(), &request) {
+    match influence(verifier.as_ref(), &request, Admission::of(instance)) {
         Ok(proof) if proof.outputs.len() == outputs => return Ok(Some(proof)),
         Ok(_) => {
             let detail = format_args!("instance {id}: not of every output");

@@ -1,6 +1,8 @@
 //! Workflows: generated bundles that agree, and each of them with one thing changed.
 
+mod branches;
 mod found;
+mod influence;
 mod plugs;
 mod refused;
 
@@ -38,7 +40,7 @@ const NEVER: [Check; 8] = [
     Check::Influence,
 ];
 
-fn plans() -> Vec<(&'static str, Plan)> {
+pub fn plans() -> Vec<(&'static str, Plan)> {
     vec![
         ("two-stages", Plan::two_stages()),
         ("second-installation", Plan::second_installation()),
@@ -57,6 +59,8 @@ fn plans() -> Vec<(&'static str, Plan)> {
         ("unsuccessful", Plan::unsuccessful()),
         ("named", Plan::named()),
         ("legacy", Plan::legacy()),
+        ("reordered", Plan::reordered()),
+        ("stopped-after-admission", Plan::stopped_after_admission()),
     ]
 }
 

@@ -17,7 +17,7 @@ use crate::workflow_world::{Bundle, Plan, generate, honest};
 
 /// Three verifiers that agree unless they are told otherwise.
 #[derive(Clone, Debug)]
-struct Scripted {
+pub struct Scripted {
     kind: Kind,
     preparation: Option<PreparationOutcome>,
     expansion: ExpansionOutcome,
@@ -25,7 +25,7 @@ struct Scripted {
 }
 
 impl Scripted {
-    const fn agreeing() -> Self {
+    pub const fn agreeing() -> Self {
         Self {
             kind: Kind::Read,
             preparation: None,
@@ -34,7 +34,7 @@ impl Scripted {
         }
     }
 
-    fn plugs(&self) -> Plugs {
+    pub fn plugs(&self) -> Plugs {
         let one = Arc::new(self.clone());
         Plugs { preparation: Some(one.clone()), expansion: Some(one.clone()), influence: Some(one) }
     }
@@ -67,14 +67,14 @@ impl InfluenceVerifier for Scripted {
     fn verify(&self, request: &InfluenceRequest) -> InfluenceOutcome {
         let generated = Influence { classes: vec![Class::Generated], generated_influence: true };
         // A child inherits what was computed for its parent.
-        assert_eq!(request.parent, (request.stage == "people").then(|| generated.clone()));
+        assert_eq!(request.parent, (request.stage != "organisations").then(|| generated.clone()));
         self.influence
             .clone()
             .unwrap_or_else(|| InfluenceOutcome::Agrees(vec![generated; request.outputs]))
     }
 }
 
-fn answered(bundle: &Bundle, plugs: &Plugs) -> Result<String, String> {
+pub fn answered(bundle: &Bundle, plugs: &Plugs) -> Result<String, String> {
     let answer = read_workflow(&Memory(bundle.files.clone()), &expect(bundle), plugs);
     answer
         .map(|answer| String::from_utf8(answer.to_json()).unwrap())

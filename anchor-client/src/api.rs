@@ -67,6 +67,39 @@ pub struct BatchReceipt {
     pub duplicate: bool,
 }
 
+/// What comes with status 409 of `POST /v1/trails:checkpoints`.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+pub struct ConflictAnswer {
+    /// The places that are held with another digest.
+    pub conflicts: Vec<HeldConflict>,
+    /// Where all that was sent is in the log.
+    pub committed: BatchAnswer,
+}
+
+/// A checkpoint line that disagrees with the first one of its place, as the log reports it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
+pub struct HeldConflict {
+    /// What the log held first.
+    pub held: HeldLine,
+    /// What was sent.
+    pub offered: HeldLine,
+    /// The place in the trail.
+    pub sequence: u64,
+    /// The trail.
+    #[serde(deserialize_with = "parsed")]
+    pub trail: Trail,
+}
+
+/// A checkpoint line that is in the log.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+pub struct HeldLine {
+    /// The SHA-256 of the line without its newline.
+    #[serde(deserialize_with = "parsed")]
+    pub digest: Digest,
+    /// Index of the entry.
+    pub index: u64,
+}
+
 /// An entry as listings name it: a claim to be checked against the entry itself.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
 pub struct ListedEntry {

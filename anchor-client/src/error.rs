@@ -14,6 +14,7 @@ use crate::keys::KeyFileError;
 use crate::log_client::CallError;
 use crate::outbox::OutboxError;
 use crate::seen::SeenError;
+use crate::token::TokenError;
 use crate::transport::TransportError;
 use crate::trust::TrustError;
 
@@ -77,6 +78,9 @@ pub enum ClientError {
         "there is no place to remember checkpoints: set ANCHORLOG_STATE or HOME, or pass --state"
     )]
     NoState,
+    /// A bearer token can't be used.
+    #[error(transparent)]
+    Token(#[from] TokenError),
     /// It isn't known whom to trust.
     #[error(transparent)]
     Trust(#[from] TrustError),
@@ -96,6 +100,7 @@ impl ClientError {
             Self::NotSigned { .. } => "LOG.SIG",
             Self::Outbox(error) => error.code(),
             Self::File(_) | Self::Seen(_) | Self::NoKeys { .. } | Self::NoState => "CLIENT.STATE",
+            Self::Token(_) => "CLIENT.TOKEN",
             Self::Trust(error) => error.code(),
         }
     }

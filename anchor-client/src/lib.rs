@@ -16,6 +16,7 @@ pub mod address;
 mod alone;
 pub mod api;
 pub mod audit;
+pub mod checkpoint_witness;
 #[doc(hidden)]
 pub mod cli;
 pub mod compare;
@@ -40,6 +41,7 @@ pub mod stamp;
 pub mod state;
 pub mod submit;
 mod tiles;
+pub mod token;
 pub mod transport;
 pub mod trust;
 pub mod witness;

@@ -4,6 +4,7 @@
 //! and every checkpoint that is met on the way against the one seen last. What cannot be verified by asking
 //! the log itself: that a listing is complete. A log can leave an entry out of a listing; it can't put a false one in.
 
+mod lines;
 mod memory;
 mod receipts;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anchorlog_proto::Digest;
 use anchorlog_proto::checkpoint::{CheckpointError, SignedCheckpoint};
+use anchorlog_proto::jp;
 use anchorlog_proto::receipt::{Receipt, ReceiptError, ReceiptState};
 use anchorlog_proto::signed_object::SignerId;
 use anchorlog_proto::statement::{LogEntry, MAX_LEAF_BYTES, StatementError, StatementKind, Trail};
@@ -13,10 +14,11 @@ use serde::de::DeserializeOwned;
 
 use crate::address::LogUrl;
 use crate::api::{
-    self, AnswerError, BatchAnswer, ConsistencyAnswer, CountersignedCheckpoint, EntryAnswer,
-    InclusionAnswer, ListingPage, LogInfo, LookupAnswer,
+    self, AnswerError, BatchAnswer, ConflictAnswer, ConsistencyAnswer, CountersignedCheckpoint,
+    EntryAnswer, HeldConflict, InclusionAnswer, ListingPage, LogInfo, LookupAnswer,
 };
 use crate::retry::RetryPolicy;
+use crate::token::Token;
 use crate::transport::{Request, Transport, TransportError};
 
 /// The most statements one batch can carry.
@@ -89,6 +91,23 @@ impl LogClient {
         body.extend_from_slice(b"]}");
         let answer = self.transport.send(&Request::post(path, body, MAX_LISTING)).await?;
         self.json(path, &answer)
+    }
+
+    /// `POST /v1/trails:checkpoints`: lines of audit trails. The second part is empty unless the log answers that
+    /// some places are held with another digest.
+    pub async fn hold_lines(
+        &self,
+        body: Vec<u8>,
+        token: Option<&Token>,
+    ) -> Result<(BatchAnswer, Vec<HeldConflict>), CallError> {
+        let path = "/v1/trails:checkpoints";
+        let request = Request::post(path, body, MAX_LISTING).of_lines(token).taking_conflicts();
+        let (status, answer) = self.transport.send_any(&request).await?;
+        if status == 409 {
+            let answer: ConflictAnswer = self.json(path, &answer)?;
+            return Ok((answer.committed, answer.conflicts));
+        }
+        Ok((self.json(path, &answer)?, Vec::new()))
     }
 
     /// `GET /v1/receipts/{index}`.
@@ -263,6 +282,16 @@ pub enum CallError {
         /// What is wrong.
         source: ReceiptError,
     },
+    /// No statement of a checkpoint witness.
+    #[error(
+        "{url}: the answer is not a witness' statement: {source}; is this the address of a witness?"
+    )]
+    Statement {
+        /// What was asked.
+        url: String,
+        /// What is wrong.
+        source: jp::witness::StatementError,
+    },
     /// No tile or bundle.
     #[error("{url}: {source}")]
     Tile {
@@ -270,6 +299,14 @@ pub enum CallError {
         url: String,
         /// What is wrong.
         source: TileError,
+    },
+    /// A well-formed answer to another question.
+    #[error("{url}: the answer is {what}")]
+    Unexpected {
+        /// What was asked.
+        url: String,
+        /// What came.
+        what: &'static str,
     },
     /// No successful answer.
     #[error(transparent)]
@@ -281,7 +318,9 @@ impl CallError {
     #[must_use]
     pub fn code(&self) -> &str {
         match self {
-            Self::Answer { .. } => "CLIENT.ANSWER",
+            Self::Answer { .. } | Self::Statement { .. } | Self::Unexpected { .. } => {
+                "CLIENT.ANSWER"
+            }
             Self::Checkpoint { source, .. } => source.code(),
             Self::Entry { source, .. } => source.code(),
             Self::Receipt { source, .. } => source.code(),

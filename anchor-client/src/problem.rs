@@ -39,6 +39,20 @@ impl Problem {
         })
     }
 
+    /// Reads the refusal of a gateway's witness, `{"error", "reason"}`: a text and a word to branch on. `None` if it
+    /// isn't one.
+    #[must_use]
+    pub fn read_reason(status: u16, body: &[u8], retry_after: Option<Duration>) -> Option<Self> {
+        let refusal: Refusal = serde_json::from_slice(body).ok()?;
+        Some(Self {
+            status,
+            code: printable(&refusal.reason),
+            detail: printable(&refusal.error),
+            position: None,
+            retry_after,
+        })
+    }
+
     /// Whether the log refused what was asked, so that asking again as it is can't help: every 4xx but
     /// 408 (too slow) and 429 (too often).
     #[must_use]
@@ -68,6 +82,12 @@ struct Document {
     detail: Option<String>,
     title: Option<String>,
     position: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Refusal {
+    error: String,
+    reason: String,
 }
 
 #[cfg(test)]
@@ -100,6 +120,15 @@ mod tests {
         for body in [&b"<html>"[..], b"{}", br#"{"code":1,"detail":""}"#, br#"{"code":"A"}"#, b""] {
             assert_eq!(Problem::read(400, body, None), None);
         }
+    }
+
+    #[test]
+    fn a_gateway_s_reason_is_read() {
+        let body = br#"{"error":"the trail\u0007 is retired","reason":"retired","statements":[]}"#;
+        let problem = Problem::read_reason(409, body, None).unwrap();
+        assert_eq!((problem.code.as_str(), problem.status), ("retired", 409));
+        assert_eq!(problem.detail, "the trail  is retired");
+        assert_eq!(Problem::read_reason(400, br#"{"error":"x"}"#, None), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use reqwest::{Client, Response, StatusCode, Url};
 use crate::address::{AddressError, LogUrl};
 use crate::problem::{PROBLEM_MEDIA_TYPE, Problem, printable};
 use crate::retry::{RetryPolicy, is_retryable, parse_retry_after};
+use crate::token::Token;
 
 /// Where requests go and how patiently.
 #[derive(Clone, Debug)]
@@ -47,6 +48,14 @@ impl Transport {
 
     /// Sends one request, again where that helps, and returns the body of a successful answer.
     pub(crate) async fn send(&self, request: &Request) -> Result<Vec<u8>, TransportError> {
+        self.send_any(request).await.map(|(_, body)| body)
+    }
+
+    /// The same with the status, which is 200, or 409 where the request takes that.
+    pub(crate) async fn send_any(
+        &self,
+        request: &Request,
+    ) -> Result<(u16, Vec<u8>), TransportError> {
         let url = self.log.join(&request.path)?;
         let mut tried = 0;
         loop {
@@ -65,11 +74,15 @@ impl Transport {
         }
     }
 
-    async fn try_once(&self, url: &Url, request: &Request) -> Result<Vec<u8>, TransportError> {
+    async fn try_once(
+        &self,
+        url: &Url,
+        request: &Request,
+    ) -> Result<(u16, Vec<u8>), TransportError> {
         let timeout = self.timeout + request.patience;
         let exchange = async {
             let response = self.exchange(url, request).await?;
-            self.read(url, response, request.limit).await
+            self.read(url, response, request).await
         };
         match tokio::time::timeout(timeout, exchange).await {
             Ok(result) => result,
@@ -85,9 +98,13 @@ impl Transport {
                 Some(body) => self
                     .client
                     .post(url.clone())
-                    .header(CONTENT_TYPE, "application/json")
+                    .header(CONTENT_TYPE, request.media_type)
                     .body(body.clone()),
                 None => self.client.get(url.clone()),
+            };
+            let builder = match &request.token {
+                Some(token) => builder.bearer_auth(token.secret()),
+                None => builder,
             };
             let response = builder
                 .header(ACCEPT, request.accept)
@@ -116,8 +133,8 @@ impl Transport {
         &self,
         url: &Url,
         response: Response,
-        limit: usize,
-    ) -> Result<Vec<u8>, TransportError> {
+        request: &Request,
+    ) -> Result<(u16, Vec<u8>), TransportError> {
         let status = response.status();
         let headers = response.headers().clone();
         if let Some(encoding) = header(&headers, &CONTENT_ENCODING)
@@ -128,15 +145,20 @@ impl Transport {
                 encoding: printable(&encoding),
             });
         }
-        if status == StatusCode::OK {
-            return read_limited(url, response, limit).await;
+        let conflict = request.takes_conflicts && status == StatusCode::CONFLICT;
+        if status == StatusCode::OK || conflict {
+            return Ok((status.as_u16(), read_limited(url, response, request.limit).await?));
         }
         let retry_after = header(&headers, &RETRY_AFTER).and_then(|v| parse_retry_after(&v));
         let media_type = header(&headers, &CONTENT_TYPE).unwrap_or_default();
-        let is_problem = media_type.split(';').next().map(str::trim) == Some(PROBLEM_MEDIA_TYPE);
+        let media_type = media_type.split(';').next().map(str::trim);
         let body = read_limited(url, response, MAX_PROBLEM_BYTES).await?;
-        let problem = is_problem.then(|| Problem::read(status.as_u16(), &body, retry_after));
-        Err(match problem.flatten() {
+        let problem = match media_type {
+            Some(PROBLEM_MEDIA_TYPE) => Problem::read(status.as_u16(), &body, retry_after),
+            Some("application/json") => Problem::read_reason(status.as_u16(), &body, retry_after),
+            _ => None,
+        };
+        Err(match problem {
             Some(problem) => TransportError::Problem { url: url.to_string(), problem },
             None => TransportError::Status {
                 url: url.to_string(),
@@ -152,8 +174,13 @@ impl Transport {
 pub(crate) struct Request {
     /// Path below the log's address, with its query.
     path: String,
-    /// The JSON to post; without one it is a GET.
+    /// What to post; without it it is a GET.
     body: Option<Vec<u8>>,
+    /// What the body is.
+    media_type: &'static str,
+    token: Option<Token>,
+    /// Whether a 409 is an answer like one of status 200.
+    takes_conflicts: bool,
     accept: &'static str,
     /// The largest body of an answer, in bytes.
     limit: usize,
@@ -163,17 +190,30 @@ pub(crate) struct Request {
 
 impl Request {
     pub(crate) fn get(path: impl Into<String>, accept: &'static str, limit: usize) -> Self {
-        Self { path: path.into(), body: None, accept, limit, patience: Duration::ZERO }
-    }
-
-    pub(crate) fn post(path: impl Into<String>, body: Vec<u8>, limit: usize) -> Self {
         Self {
             path: path.into(),
-            body: Some(body),
-            accept: "application/json",
+            body: None,
+            media_type: JSON,
+            token: None,
+            takes_conflicts: false,
+            accept,
             limit,
             patience: Duration::ZERO,
         }
+    }
+
+    pub(crate) fn post(path: impl Into<String>, body: Vec<u8>, limit: usize) -> Self {
+        Self { body: Some(body), ..Self::get(path, JSON, limit) }
+    }
+
+    /// The body is JSON lines, sent by whoever has this token.
+    pub(crate) fn of_lines(self, token: Option<&Token>) -> Self {
+        Self { media_type: "application/jsonl", accept: "*/*", token: token.cloned(), ..self }
+    }
+
+    /// A 409 is an answer to be read.
+    pub(crate) fn taking_conflicts(self) -> Self {
+        Self { takes_conflicts: true, ..self }
     }
 
     pub(crate) fn with_patience(self, patience: Duration) -> Self {
@@ -353,6 +393,7 @@ async fn read_limited(
     Ok(body)
 }
 
+const JSON: &str = "application/json";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_REDIRECTS: usize = 3;
 const MAX_PROBLEM_BYTES: usize = 64 * 1024;

@@ -8,6 +8,7 @@ use anchorlog_proto::receipt::ReceiptState;
 
 use super::report::announce;
 use crate::address::LogUrl;
+use crate::checkpoint_witness::CheckpointWitness;
 use crate::error::ClientError;
 use crate::log::{KeySource, Log, LogOptions};
 use crate::log_client::Wait;
@@ -77,6 +78,12 @@ impl CommonArgs {
             Some(path) => Ok(StateDir::at(path)),
             None => StateDir::of_environment().ok_or(ClientError::NoState),
         }
+    }
+
+    /// The checkpoint witness at an address.
+    pub(super) fn witness(&self, address: LogUrl) -> Result<CheckpointWitness, ClientError> {
+        let retry = RetryPolicy { attempts: self.attempts, ..RetryPolicy::default() };
+        Ok(CheckpointWitness::new(address, Duration::from_secs(self.timeout), retry)?)
     }
 
     /// The log at an address, without asking it anything yet.

@@ -6,6 +6,7 @@
 
 mod ask_args;
 mod audit;
+mod checkpoints;
 mod commit;
 mod compare;
 mod envelope;
@@ -26,6 +27,7 @@ mod stamp_args;
 mod statements;
 mod submit;
 mod tile_args;
+mod workflow;
 
 use std::ffi::OsString;
 use std::panic;
@@ -93,6 +95,12 @@ enum Command {
     Hammer(hammer::Args),
     Audit(Box<audit::Args>),
     Compare(compare::Args),
+    /// Hand over checkpoint lines of audit trails, and get back what is held of them.
+    #[command(subcommand)]
+    Checkpoints(checkpoints::Command),
+    /// Commit to workflow executions of Judgment Pack.
+    #[command(subcommand)]
+    Workflow(workflow::Command),
     Completions(shell::CompletionArgs),
     Man(shell::ManArgs),
 }
@@ -140,6 +148,8 @@ fn answer(command: Command, form: Form) -> Answer {
         Command::Hammer(args) => runtime.block_on(hammer::run(args, form)).into(),
         Command::Audit(args) => runtime.block_on(audit::run(*args, form)).into(),
         Command::Compare(args) => runtime.block_on(compare::run(args, form)).into(),
+        Command::Checkpoints(command) => runtime.block_on(checkpoints::run(command)).into(),
+        Command::Workflow(command) => runtime.block_on(workflow::run(command)).into(),
         Command::Completions(args) => shell::completions(&args, Cli::command()),
         Command::Man(args) => shell::man(&args, Cli::command()),
     }
@@ -165,6 +175,8 @@ Examples:
   anchor envelope new core --out e0 --layers pre_dispatch_commitment
   anchor envelope anchor e0 --log http://127.0.0.1:7390 --policy policy.json
   anchor compare --policy logs.policy envelope.tar https://mirror.example/log --log http://127.0.0.1:7390
+  jpack audit checkpoint --since 0 | anchor checkpoints submit --log http://127.0.0.1:7390
+  anchor workflow commit bundle/ --log http://127.0.0.1:7390
   anchor audit --log http://127.0.0.1:7390 --policy logs.policy --plan sha256:9f86d081…
   anchor record freeze run --plan plan.json --operator operator.json
   anchor record export run --engine-key engine.pem --out core

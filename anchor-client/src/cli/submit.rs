@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::log_args::{LogArgs, WaitArgs, announce_first_use};
 use super::report::{Form, Report, announce, count};
-use super::statements::StatementArgs;
+use super::statements::{Given, StatementArgs};
 use crate::error::ClientError;
 use crate::log::Accepted;
 use crate::outbox::Outbox;
@@ -58,17 +58,28 @@ async fn submit(args: &Args, form: Form, report: &mut Report) -> Result<(), Clie
             return Ok(());
         }
     };
-    let log = args.log.open()?;
-    let state = args.log.common.state()?;
-    let outbox = Outbox::new(state.clone(), args.log.log.clone());
+    deliver(&args.log, &given, args.out.as_deref(), args.wait, report).await
+}
+
+/// Sends statements by way of the outbox, after what earlier runs have left there, and reports what came of it.
+pub(super) async fn deliver(
+    args: &LogArgs,
+    given: &[Given],
+    out: Option<&Path>,
+    wait: WaitArgs,
+    report: &mut Report,
+) -> Result<(), ClientError> {
+    let log = args.open()?;
+    let state = args.common.state()?;
+    let outbox = Outbox::new(state.clone(), args.log.clone());
     let total = given.len();
-    let store = ReceiptStore::choose(args.out.as_deref(), total, &state, &args.log.log);
+    let store = ReceiptStore::choose(out, total, &state, &args.log);
 
     let earlier = outbox.pending()?;
     let entries: Vec<_> = given.iter().map(|given| given.entry.clone()).collect();
     let queued = queue(&outbox, &entries)?;
     if !earlier.is_empty() {
-        let kept_earlier = ReceiptStore::choose(None, total, &state, &args.log.log);
+        let kept_earlier = ReceiptStore::choose(None, total, &state, &args.log);
         // Until this says otherwise, nothing has left the outbox.
         report.member("left_in_outbox", queued.len());
         let drained = drain(&log, &outbox, earlier, &kept_earlier).await?;
@@ -81,10 +92,10 @@ async fn submit(args: &Args, form: Form, report: &mut Report) -> Result<(), Clie
             return Ok(());
         }
     }
-    let sent = send(&log, &outbox, queued, &store, args.wait.wait()).await;
+    let sent = send(&log, &outbox, queued, &store, wait.wait()).await;
     announce_first_use(&log);
 
-    let rows = sent.kept.iter().zip(&given);
+    let rows = sent.kept.iter().zip(given);
     for (kept, given) in rows.clone() {
         report.line(line_of(kept, given.file.as_deref()));
     }
@@ -98,7 +109,7 @@ async fn submit(args: &Args, form: Form, report: &mut Report) -> Result<(), Clie
             report.line(left_over(sent.left));
         }
     } else {
-        require_state(report, sent.kept.iter().map(|kept| &kept.accepted), args.wait.wait);
+        require_state(report, sent.kept.iter().map(|kept| &kept.accepted), wait.wait);
     }
     Ok(())
 }

@@ -188,6 +188,14 @@ impl AppendFile {
         Ok(start)
     }
 
+    /// Makes room for `bytes` more, so that a full disk shows before they are written. A file system that
+    /// can't do that does nothing.
+    ///
+    /// 1. `fallocate(FALLOC_FL_KEEP_SIZE)` behind the end
+    pub fn reserve(&self, bytes: u64) -> Result<(), DurableError> {
+        self.file.allocate(self.end, bytes).map(|_| ())
+    }
+
     /// Fills `buffer` from `offset`.
     ///
     /// 1. `pread` until done

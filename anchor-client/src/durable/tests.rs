@@ -201,6 +201,8 @@ fn appends_know_their_end_and_can_be_cut_back() {
 
     let mut file = AppendFile::open_or_create(&path).unwrap();
     assert_eq!(file.len(), 11);
+    file.reserve(1 << 16).unwrap();
+    assert_eq!((file.len(), fs::metadata(&path).unwrap().len()), (11, 11), "room is no content");
     file.truncate(5).unwrap();
     assert_eq!(file.truncate(6).unwrap_err().operation, Operation::Truncate);
     assert_eq!(file.append(b"!").unwrap(), 5);

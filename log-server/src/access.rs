@@ -16,6 +16,7 @@ use anchorlog_proto::statement::LogEntry;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota};
 
+use crate::bearer::{Bearer, Bearers};
 use crate::config::{AccessConfig, AccessMode, MAX_BATCH};
 
 /// The admission policy of one log.
@@ -24,6 +25,7 @@ pub struct Access {
     mode: AccessMode,
     open: Bucket,
     submitters: HashMap<SignerId, Submitter>,
+    bearers: Bearers,
 }
 
 impl Access {
@@ -44,7 +46,20 @@ impl Access {
             }
         }
         let open = Bucket::new(config.open_rate, config.open_burst);
-        Ok(Self { mode: config.mode, open, submitters })
+        Ok(Self { mode: config.mode, open, submitters, bearers: Bearers::default() })
+    }
+
+    /// Knows these bearer tokens as well.
+    #[must_use]
+    pub fn with_bearers(mut self, bearers: Bearers) -> Self {
+        self.bearers = bearers;
+        self
+    }
+
+    /// The bearer tokens it knows.
+    #[must_use]
+    pub const fn bearers(&self) -> &Bearers {
+        &self.bearers
     }
 
     /// Decides on the statements of one request, all or none.
@@ -59,6 +74,15 @@ impl Access {
             self.authenticate(entry).map_err(|reason| Refusal { of, position, reason })?;
         }
         self.count(entries).map_err(|reason| Refusal { of, position: None, reason })
+    }
+
+    /// Decides on so many statements without signatures, for which a token may stand.
+    pub fn admit_lines(&self, bearer: Option<&Bearer>, count: u32) -> Result<(), Reason> {
+        match (bearer, self.mode) {
+            (Some(bearer), _) => bearer.take(count),
+            (None, AccessMode::Open) => self.open.take(count),
+            (None, AccessMode::Keys) => Err(Reason::TokenRequired),
+        }
     }
 
     /// Takes every statement's share of its submitter's rate.
@@ -139,6 +163,11 @@ pub enum Reason {
     /// The log takes signed statements only.
     #[error("this log takes only statements signed by a key it knows; sign the statement")]
     SignatureRequired,
+    /// The log takes statements without signatures only from the holder of a token.
+    #[error(
+        "this log takes such lines only with a token it knows; send one as `Authorization: Bearer <token>`"
+    )]
+    TokenRequired,
     /// The key isn't in the configuration.
     #[error(
         "the key {signer} is not one this log takes signed statements from; ask its operator to add the public key"
@@ -196,10 +225,10 @@ struct Submitter {
 
 /// A rate and a burst; without a rate everything passes.
 #[derive(Debug)]
-struct Bucket(Option<DefaultDirectRateLimiter>);
+pub(crate) struct Bucket(Option<DefaultDirectRateLimiter>);
 
 impl Bucket {
-    fn new(rate: u32, burst: u32) -> Self {
+    pub(crate) fn new(rate: u32, burst: u32) -> Self {
         let Some(rate) = NonZeroU32::new(rate) else { return Self(None) };
         let one_batch = u32::try_from(MAX_BATCH).unwrap_or(u32::MAX);
         let burst = NonZeroU32::new(burst)
@@ -208,7 +237,7 @@ impl Bucket {
         Self(Some(DefaultDirectRateLimiter::direct(Quota::per_second(rate).allow_burst(burst))))
     }
 
-    fn take(&self, count: u32) -> Result<(), Reason> {
+    pub(crate) fn take(&self, count: u32) -> Result<(), Reason> {
         let (Some(limiter), Some(count)) = (&self.0, NonZeroU32::new(count)) else { return Ok(()) };
         match limiter.check_n(count) {
             Ok(Ok(())) => Ok(()),

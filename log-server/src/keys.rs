@@ -15,6 +15,7 @@ use anchorlog_client::durable::{self, DurableError};
 use anchorlog_client::keys::{self, KeyFileError as PemFileError};
 use anchorlog_proto::cosignature::CosignerKey;
 use anchorlog_proto::encoding;
+use anchorlog_proto::jp::witness::WitnessSigner;
 use anchorlog_proto::note::{KeyError as NoteKeyError, KeyName, NoteSigner, VerifierKey};
 use anchorlog_proto::signed_object::SigningKey;
 use zeroize::{Zeroize, Zeroizing};
@@ -109,6 +110,12 @@ impl LogKey {
     #[must_use]
     pub fn verifier_key(&self, name: &KeyName) -> VerifierKey {
         self.signer(name).verifier_key().clone()
+    }
+
+    /// Returns the signer of a witness of audit trails' checkpoints.
+    #[must_use]
+    pub fn witness_signer(&self) -> WitnessSigner {
+        WitnessSigner::from_seed(&self.0)
     }
 
     fn public_key(&self) -> [u8; 32] {

@@ -10,6 +10,8 @@
 
 pub mod access;
 pub mod anchoring;
+pub mod bearer;
+pub mod checkpoint_witness;
 pub mod checkpoints;
 pub mod cli;
 mod clock;

@@ -5,6 +5,7 @@
 //! number of series grow. This is not a tracing facility: single requests are in the structured log.
 
 mod anchoring;
+mod checkpoint_witness;
 mod witnessing;
 
 use std::fmt;
@@ -20,6 +21,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
 pub use self::anchoring::AnchoringMetrics;
+pub use self::checkpoint_witness::CheckpointWitnessMetrics;
 pub use self::witnessing::WitnessingMetrics;
 
 /// A shared handle on all measurements of one server. Cloning it is one reference count.
@@ -78,6 +80,12 @@ impl Metrics {
     #[must_use]
     pub fn anchoring(&self) -> &AnchoringMetrics {
         &self.0.anchoring
+    }
+
+    /// What the checkpoint witness measures.
+    #[must_use]
+    pub fn checkpoint_witness(&self) -> &CheckpointWitnessMetrics {
+        &self.0.checkpoint_witness
     }
 
     /// What the witnessing of the log measures.
@@ -214,6 +222,7 @@ struct Inner {
     checkpoint_signed: Level,
     checkpoint_age: Level,
     anchoring: AnchoringMetrics,
+    checkpoint_witness: CheckpointWitnessMetrics,
     witnessing: WitnessingMetrics,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<RouteLabel, Histogram>,
@@ -238,6 +247,7 @@ impl Inner {
             checkpoint_signed: Level::default(),
             checkpoint_age: Level::default(),
             anchoring: AnchoringMetrics::default(),
+            checkpoint_witness: CheckpointWitnessMetrics::default(),
             witnessing: WitnessingMetrics::default(),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(request_buckets),
@@ -299,6 +309,7 @@ impl Inner {
         );
         self.anchoring.register(registry);
         self.witnessing.register(registry);
+        self.checkpoint_witness.register(registry);
         registry.register(
             "http_requests",
             "HTTP requests answered, by route template and status class",

@@ -186,9 +186,13 @@ impl Plan {
         self.bundle.reserve(submission.bytes());
         self.new.reserve(submission.entries.len());
         self.by_leaf.reserve(submission.entries.len());
-        let place = |entry| self.place_entry(entry, filter, finder);
+        // All at once, while nothing else waits: the filter is larger than what the processor keeps at hand.
+        let entries = &submission.entries;
+        let known: Vec<bool> =
+            entries.iter().map(|entry| filter.may_have(&entry.leaf_hash())).collect();
+        let place = |(entry, known)| self.place_entry(entry, known, finder);
         let places: Result<Vec<Place>, SubmitError> =
-            submission.entries.iter().map(place).collect();
+            entries.iter().zip(known).map(place).collect();
         if places.is_err() {
             for (leaf_hash, _) in self.new.drain(new..) {
                 self.by_leaf.remove(&leaf_hash);
@@ -202,14 +206,14 @@ impl Plan {
     fn place_entry(
         &mut self,
         entry: &LogEntry,
-        filter: &LeafFilter,
+        may_be_known: bool,
         finder: &Finder,
     ) -> Result<Place, SubmitError> {
         let leaf_hash = entry.leaf_hash();
         if let Some(index) = self.by_leaf.get(&leaf_hash) {
             return Ok(Place { index: *index, leaf_hash, duplicate: true });
         }
-        let found = if filter.may_have(&leaf_hash) {
+        let found = if may_be_known {
             let statement = entry.statement();
             finder.find_leaf(statement.kind, &statement.digest, &leaf_hash).map_err(not_ready)?
         } else {

@@ -1,4 +1,5 @@
-//! Asking a running server for what only its operator may ask, to renew or to end the log: a socket of this machine, for the server's own user alone.
+//! Asking a running server for what only its operator may ask, to renew or to end the log, or about its
+//! checkpoint witness: a socket of this machine, for the server's own user alone.
 //!
 //! One line in, one line of canonical JSON out. It is no part of the HTTP interface, because whoever is on
 //! the other end of that may have come through a proxy; here the kernel says who it is. The socket has
@@ -12,34 +13,57 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener as StdListener, UnixStream as StdStream};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use anchorlog_proto::jp::witness::{MAX_STORED_LINE_BYTES, Registration, TrailId};
 use anchorlog_proto::json::{Object, Value};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 
 use super::task::{Handle, Round};
+use crate::checkpoint_witness::CheckpointWitness;
 use crate::log::Log;
 use crate::snapshot::Snapshot;
 use crate::standing::Standing;
 
 /// What can be asked.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "both ends are this program")]
 pub enum Request {
     /// To end the log.
     Freeze,
     /// To have the newest checkpoint stamped now.
     Renew,
+    /// To register a trail with the checkpoint witness.
+    Register(Registration),
+    /// To have the checkpoint witness retire a trail.
+    Retire(TrailId),
 }
 
 impl Request {
-    const fn line(self) -> &'static [u8] {
+    fn line(&self) -> Vec<u8> {
         match self {
-            Self::Freeze => b"freeze\n",
-            Self::Renew => b"renew\n",
+            Self::Freeze => b"freeze\n".to_vec(),
+            Self::Renew => b"renew\n".to_vec(),
+            Self::Register(registration) => [REGISTER, &registration.to_line(), b"\n"].concat(),
+            Self::Retire(trail) => [RETIRE, trail.to_string().as_bytes(), b"\n"].concat(),
         }
+    }
+
+    fn read(line: &[u8]) -> Option<Self> {
+        let line = line.strip_suffix(b"\n")?;
+        match line {
+            b"freeze" => return Some(Self::Freeze),
+            b"renew" => return Some(Self::Renew),
+            _ => {}
+        }
+        if let Some(registration) = line.strip_prefix(REGISTER) {
+            return Registration::read(registration).map(Self::Register);
+        }
+        let trail = str::from_utf8(line.strip_prefix(RETIRE)?).ok()?;
+        trail.parse().ok().map(Self::Retire)
     }
 }
 
@@ -51,10 +75,18 @@ pub struct Asked {
     pub log: Log,
     /// Its anchoring, if there is any.
     pub anchoring: Option<Handle>,
+    /// Its checkpoint witness, if there is one.
+    pub checkpoint_witness: Option<Arc<CheckpointWitness>>,
 }
 
-/// The longest request.
-const MAX_REQUEST: usize = 16;
+/// The longest request: a registration.
+const MAX_REQUEST: usize = 16 + MAX_STORED_LINE_BYTES;
+
+/// What the request for a registration begins with.
+const REGISTER: &[u8] = b"register ";
+
+/// What the request for a retirement begins with.
+const RETIRE: &[u8] = b"retire ";
 
 /// The longest answer: ten authorities, each with a long reason.
 const MAX_ANSWER: u64 = 1 << 20;
@@ -107,7 +139,7 @@ pub async fn ask(data: &Path, request: Request) -> io::Result<Vec<u8>> {
     stream.set_nonblocking(true)?;
     let mut stream = UnixStream::from_std(stream)?;
     check_peer(&stream)?;
-    stream.write_all(request.line()).await?;
+    stream.write_all(&request.line()).await?;
     let mut line = Vec::new();
     stream.take(MAX_ANSWER).read_to_end(&mut line).await?;
     Ok(line)
@@ -161,6 +193,7 @@ async fn answer(mut stream: UnixStream, asked: &Asked) -> io::Result<()> {
             None => None,
         },
         Request::Freeze => freeze(asked).await,
+        request => ask_witness(asked, request).await,
     };
     let Some(answer) = answer else { return Err(io::ErrorKind::WouldBlock.into()) };
     let mut line = answer.to_canonical();
@@ -182,14 +215,51 @@ async fn freeze(asked: &Asked) -> Option<Object<'static>> {
     Some(describe_frozen(&last, before, round.as_ref()))
 }
 
+/// Has the checkpoint witness do something, if it may sign.
+async fn ask_witness(asked: &Asked, request: Request) -> Option<Object<'static>> {
+    let refused = |reason: &'static str| Some(Object::from([("refused", Value::from(reason))]));
+    let Some(witness) = asked.checkpoint_witness.clone() else {
+        return refused(
+            "the server that runs has no checkpoint witness; is it the same configuration?",
+        );
+    };
+    if asked.log.standing() != Standing::Open {
+        return refused("the log takes nothing any more, and its witness signs nothing");
+    }
+    tokio::task::spawn_blocking(move || witness_answer(&witness, &request)).await.ok()
+}
+
+/// Does what is asked of a checkpoint witness, and says so: `refused` if it doesn't.
+#[must_use]
+pub fn witness_answer(witness: &Arc<CheckpointWitness>, request: &Request) -> Object<'static> {
+    let done = match request {
+        Request::Register(registration) => {
+            let done = witness.register(registration.clone());
+            done.map(|changed| Object::from([("changed", Value::from(changed))]))
+                .map_err(|refusal| refusal.to_string())
+        }
+        Request::Retire(trail) => witness
+            .retire(*trail)
+            .map(|(line, before)| {
+                let statement = String::from_utf8_lossy(&line).trim_end().to_owned();
+                Object::from([
+                    ("before", Value::from(before)),
+                    ("statement", Value::from(statement)),
+                ])
+            })
+            .map_err(|error| error.to_string()),
+        Request::Freeze | Request::Renew => Err("not for the witness".to_owned()),
+    };
+    done.unwrap_or_else(|reason| Object::from([("refused", Value::from(reason))]))
+}
+
 /// Reads a line that asks for something.
 async fn read_request(stream: &mut UnixStream) -> io::Result<Request> {
     let mut line = Vec::new();
     while line.last() != Some(&b'\n') && line.len() < MAX_REQUEST {
         line.push(stream.read_u8().await?);
     }
-    let known = [Request::Freeze, Request::Renew].into_iter().find(|known| known.line() == line);
-    known.ok_or_else(|| io::ErrorKind::InvalidData.into())
+    Request::read(&line).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// The name of the socket: which directory it is, by whatever path it is reached.
@@ -213,9 +283,30 @@ fn check_peer(stream: &UnixStream) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a failing unwrap is a failing test")]
+    #![allow(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        reason = "a failing unwrap is a failing test"
+    )]
 
     use super::*;
+
+    #[test]
+    fn requests_read_back() {
+        let trail = TrailId::from_bytes([7; 16]);
+        let registration = Registration::new(trail, "issuer.example", "a \"name\"").unwrap();
+        for request in [
+            Request::Freeze,
+            Request::Renew,
+            Request::Register(registration),
+            Request::Retire(trail),
+        ] {
+            let line = request.line();
+            assert!(line.len() <= MAX_REQUEST && line.ends_with(b"\n"));
+            assert_eq!(Request::read(&line), Some(request));
+            assert_eq!(Request::read(&line[1..]), None);
+        }
+    }
 
     #[tokio::test]
     async fn one_directory_has_one_socket_and_leaves_no_file() {

@@ -5,6 +5,7 @@ use super::error::CliError;
 use super::report::{Answer, Report};
 use crate::access::Access;
 use crate::anchoring;
+use crate::bearer::Bearers;
 use crate::config::EXAMPLE;
 use crate::witnessing;
 
@@ -25,6 +26,7 @@ pub(super) fn run(common: &Common, args: &ConfigArgs) -> Result<Answer, CliError
     }
     let config = common.config(None)?;
     Access::new(&config.access)?;
+    Bearers::new(&config.tokens, &config.log.origin)?;
     anchoring::check(&config.anchoring)?;
     witnessing::check(&config.witnessing)?;
     let text = config.to_toml();

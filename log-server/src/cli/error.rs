@@ -7,10 +7,13 @@ use std::path::PathBuf;
 use anchorlog_client::address::AddressError;
 use anchorlog_client::durable::DurableError;
 use anchorlog_client::log_client::CallError;
+use anchorlog_proto::jp::witness::KeyRefusal;
 use anchorlog_proto::note::{KeyError as NoteKeyError, KeyName};
 
 use crate::access::AccessConfigError;
 use crate::anchoring::SetupError;
+use crate::bearer::TokenConfigError;
+use crate::checkpoint_witness::CheckpointWitnessError;
 use crate::config::ConfigError;
 use crate::dev_tsa::DevTsaError;
 use crate::error::Error;
@@ -50,12 +53,20 @@ pub(super) enum CliError {
     /// A log elsewhere.
     #[error(transparent)]
     Call(#[from] CallError),
+    /// The witness of audit trails' checkpoints.
+    #[error(transparent)]
+    CheckpointWitness(Box<CheckpointWitnessError>),
     /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// Nobody is there to be asked.
     #[error("the configuration names no time-stamping authority; [[anchoring.tsa]] does")]
     NoAuthorities,
+    /// This log is no witness of audit trails.
+    #[error(
+        "[checkpoint_witness] names no marks, so this log is no witness of audit trails' checkpoints"
+    )]
+    NoCheckpointWitness,
     /// There is no log in the directory.
     #[error("{}: there is no log in this directory; `log-server init` makes one", directory.display())]
     NoLog {
@@ -118,6 +129,9 @@ pub(super) enum CliError {
     /// A panic.
     #[error("a panic; its message is on standard error")]
     Panicked,
+    /// The system gives no random bytes.
+    #[error("the system's random source doesn't answer, so no token can be made")]
+    Random,
     /// The runtime could not be started.
     #[error("the runtime can't be started: {0}")]
     Runtime(io::Error),
@@ -127,6 +141,9 @@ pub(super) enum CliError {
         /// The command.
         command: &'static str,
     },
+    /// The tokens.
+    #[error(transparent)]
+    Tokens(#[from] TokenConfigError),
     /// There is no such subcommand.
     #[error("there is no subcommand {name:?}")]
     UnknownSubcommand {
@@ -150,6 +167,18 @@ pub(super) enum CliError {
     /// The witness can't start.
     #[error(transparent)]
     Witness(Box<WitnessError>),
+    /// A key that nobody may trust.
+    #[error("--key: {refusal}")]
+    WitnessKey {
+        /// Why.
+        refusal: KeyRefusal,
+    },
+    /// The witness of audit trails refuses.
+    #[error("not done: {reason}")]
+    WitnessRefused {
+        /// Why.
+        reason: String,
+    },
     /// The witness stopped by itself.
     #[error("the witness failed; what it wrote to its own log says why")]
     WitnessFailed,
@@ -169,6 +198,7 @@ impl CliError {
             | Self::LogFailed
             | Self::NotFrozen { .. }
             | Self::Panicked
+            | Self::Random
             | Self::Runtime(_)
             | Self::WitnessFailed
             | Self::Write(_) => 3,
@@ -196,6 +226,11 @@ impl CliError {
             Self::Anchoring(_) => "CLI.ANCHORING",
             Self::Bind { .. } => "CLI.BIND",
             Self::Call(_) => "CLI.CALL",
+            Self::CheckpointWitness(error) => match **error {
+                CheckpointWitnessError::Lock(_) => "CLI.LOCKED",
+                CheckpointWitnessError::Key(_) => "CLI.KEY",
+                _ => "CLI.CHECKPOINT_WITNESS",
+            },
             Self::Config(_) => "CLI.CONFIG",
             Self::CutOff => "CLI.CUT_OFF",
             Self::DevTsa(DevTsaError::Lock(_)) => "CLI.LOCKED",
@@ -214,12 +249,15 @@ impl CliError {
             Self::LogFailed => "CLI.LOG_FAILED",
             Self::MissingKey { .. } => "CLI.MISSING_KEY",
             Self::NoAuthorities => "CLI.NO_AUTHORITIES",
+            Self::NoCheckpointWitness => "CLI.NO_CHECKPOINT_WITNESS",
             Self::NoLog { .. } => "CLI.NO_LOG",
             Self::NotFrozen { .. } => "CLI.NOT_FROZEN",
             Self::Origin { .. } => "CLI.ORIGIN",
             Self::OtherName { .. } => "CLI.OTHER_NAME",
             Self::Panicked => "CLI.PANIC",
+            Self::Random => "CLI.RANDOM",
             Self::Runtime(_) => "CLI.RUNTIME",
+            Self::Tokens(_) => "CLI.TOKENS",
             Self::ServeFlags { .. } | Self::UnknownSubcommand { .. } | Self::Usage { .. } => {
                 "CLI.USAGE"
             }
@@ -229,6 +267,8 @@ impl CliError {
                 _ => "CLI.WITNESS",
             },
             Self::WitnessFailed => "CLI.WITNESS_FAILED",
+            Self::WitnessKey { .. } => "CLI.WITNESS_KEY",
+            Self::WitnessRefused { .. } => "CLI.WITNESS_REFUSED",
             Self::Witnessing(_) => "CLI.WITNESSING",
             Self::Write(_) => "CLI.WRITE",
         }
@@ -238,6 +278,12 @@ impl CliError {
 impl From<SetupError> for CliError {
     fn from(error: SetupError) -> Self {
         Self::Anchoring(Box::new(error))
+    }
+}
+
+impl From<CheckpointWitnessError> for CliError {
+    fn from(error: CheckpointWitnessError) -> Self {
+        Self::CheckpointWitness(Box::new(error))
     }
 }
 

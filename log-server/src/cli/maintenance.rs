@@ -8,11 +8,13 @@ use anchorlog_proto::json::{Object, Value};
 use anchorlog_proto::note::VerifierKey;
 
 use super::Common;
+use super::checkpoint_witness::{configured, lines, members};
 use super::error::CliError;
 use super::opening::{Mode, has_log, keys_of, known_keys, open};
 use super::progress::Progress;
 use super::remote::Remote;
 use super::report::{Answer, Form, Report, count};
+use crate::checkpoint_witness as witness;
 use crate::config::Config;
 use crate::export as exporting;
 use crate::fsck as checking;
@@ -141,7 +143,17 @@ fn fsck_directory(
         let mut source = DirectorySource::new(directory.clone());
         check_tiles(&mut source, &keys, !args.any_entries, show)
     };
-    Ok(fsck_report(&directory.display().to_string(), &found))
+    let report = fsck_report(&directory.display().to_string(), &found);
+    if !is_log || args.target.is_some() || !config.checkpoint_witness.is_on() {
+        return Ok(report);
+    }
+    // Until the first start of a witness there is nothing of it.
+    let files = witness::key_files(&config);
+    let trails = files.public.exists().then(|| configured(&config)).transpose()?;
+    Ok(match trails {
+        Some(trails) => with_witness(report, &trails),
+        None => report,
+    })
 }
 
 pub(super) fn export(common: &Common, args: &ExportArgs) -> Result<Answer, CliError> {
@@ -247,6 +259,18 @@ fn fsck_report(target: &str, found: &checking::Report) -> Report {
         .with("root", found.root.map_or(Value::Null, |root| Value::from(root.to_string())))
         .with("size", count(found.size))
         .with("target", target.to_owned())
+}
+
+/// The report of a log, and of its checkpoint witness' files.
+fn with_witness(report: Report, found: &witness::Verified) -> Report {
+    let report = report.with("checkpoint_witness", members(found));
+    if found.outcome == witness::Outcome::Start {
+        let (statements, trails) = (found.statements, found.trails);
+        let text =
+            format!("checkpoint witness: {statements} statements of {trails} trails, consistent");
+        return report.and(&text, true);
+    }
+    report.and(&format!("checkpoint witness: not consistent{}", lines(found)), false)
 }
 
 fn length<T>(items: &[T]) -> u64 {

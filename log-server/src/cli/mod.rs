@@ -4,6 +4,7 @@
 //! report; this module prints it, for people or as JSON. Exit codes: 0 the asked thing holds or was done,
 //! 1 it was evaluated and does not hold, 2 it could not be evaluated, 3 the server itself failed.
 
+mod checkpoint_witness;
 mod configuration;
 mod dev_tsa;
 mod error;
@@ -17,6 +18,7 @@ mod renew;
 mod report;
 mod serve;
 mod shell;
+mod token;
 mod witness;
 
 use std::ffi::OsString;
@@ -111,6 +113,8 @@ enum Command {
     Config(configuration::ConfigArgs),
     DevTsa(dev_tsa::DevTsaArgs),
     Witness(witness::WitnessArgs),
+    CheckpointWitness(checkpoint_witness::CheckpointWitnessArgs),
+    Token(token::TokenArgs),
     Openapi(shell::OpenapiArgs),
     Completions(shell::CompletionArgs),
     Man(shell::ManArgs),
@@ -130,6 +134,8 @@ impl Command {
             Self::Config(_) => "config",
             Self::DevTsa(_) => "dev-tsa",
             Self::Witness(_) => "witness",
+            Self::CheckpointWitness(_) => "checkpoint-witness",
+            Self::Token(_) => "token",
             Self::Openapi(_) => "openapi",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
@@ -173,6 +179,8 @@ fn answer(cli: Cli, form: Form) -> Result<Answer, CliError> {
         Command::Config(args) => configuration::run(&common, &args),
         Command::DevTsa(args) => dev_tsa::run(&common, &args, form),
         Command::Witness(args) => witness::run(&common, &args, form),
+        Command::CheckpointWitness(args) => checkpoint_witness::run(&common, &args),
+        Command::Token(args) => token::run(&args),
         Command::Openapi(args) => shell::openapi(&args),
         Command::Completions(args) => Ok(shell::completions(&args, Cli::command())),
         Command::Man(args) => shell::man(&args, Cli::command()),
@@ -194,6 +202,8 @@ Examples:
   log-server freeze                              end it for ever
   log-server dev-tsa                             a time-stamping authority for trying out
   log-server witness --log VKEY                  cosign the checkpoints of other logs
+  log-server token --subject desk                make a bearer token
+  log-server checkpoint-witness register …       say whose checkpoints of an audit trail are witnessed
 
 Exit codes: 0 done or holds, 1 does not hold, 2 could not be evaluated, 3 internal error.";
 

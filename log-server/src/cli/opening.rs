@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use anchorlog_client::durable;
 use anchorlog_proto::checkpoint::SignedCheckpoint;
+use anchorlog_proto::jp::witness::{WitnessKey, WitnessSigner};
 use anchorlog_proto::note::{KeyName, NoteSigner, VerifierKey};
 use anchorlog_proto::tlog_policy::TlogPolicy;
 
 use super::error::CliError;
 use super::keygen::name;
+use crate::checkpoint_witness::{self, CheckpointWitness, Opening};
+use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::Error;
 use crate::frozen::Frozen;
@@ -19,6 +22,7 @@ use crate::log_keys::LogKeys;
 use crate::metrics::Metrics;
 use crate::pool::PoolLimits;
 use crate::rollback::Sources;
+use crate::standing::Standing;
 use crate::witnessing::{Witnesses, witnesses};
 
 /// What a log is opened for.
@@ -127,6 +131,63 @@ fn open_with(
     }
     let guard = |keys: &LogKeys, newest: Option<&SignedCheckpoint>| sources.ask(keys, newest);
     Ok(Log::open_guarded(&config.log.data, keys, &options, metrics, guard)?)
+}
+
+/// Opens the checkpoint witness of the configuration, to sign.
+pub(super) fn open_checkpoint_witness(
+    config: &Config,
+    metrics: Metrics,
+) -> Result<CheckpointWitness, CliError> {
+    let (signer, _) = checkpoint_witness_signer(config)?;
+    open_witness_with(config, Opening::Sign(signer), metrics)
+}
+
+/// The same for a server. One that signs nothing needs the public key alone; without one there is no witness.
+pub(super) fn serve_checkpoint_witness(
+    config: &Config,
+    standing: Standing,
+    metrics: Metrics,
+) -> Result<Option<CheckpointWitness>, CliError> {
+    if !config.checkpoint_witness.is_on() {
+        return Ok(None);
+    }
+    if standing == Standing::Open {
+        return open_checkpoint_witness(config, metrics).map(Some);
+    }
+    let files = checkpoint_witness::key_files(config);
+    if !files.public.exists() {
+        return Ok(None);
+    }
+    open_witness_with(config, Opening::Read(files.public_key()?), metrics).map(Some)
+}
+
+/// The checkpoint witness' key, which is made if nothing was ever signed.
+pub(super) fn checkpoint_witness_signer(
+    config: &Config,
+) -> Result<(WitnessSigner, WitnessKey), CliError> {
+    let files = checkpoint_witness::key_files(config);
+    let directories = [files.private.parent(), files.public.parent()];
+    for parent in directories.into_iter().flatten().filter(|path| !path.as_os_str().is_empty()) {
+        durable::create_dir_all(parent)?;
+    }
+    // Before a log's first start it has no keys that this one could be.
+    let begun = has_log(&config.log.data) || config.log.key_path().exists();
+    let log_keys = if begun { known_keys(config)? } else { Vec::new() };
+    let log_keys: Vec<[u8; 32]> =
+        log_keys.iter().filter_map(|key| key.public_key().as_bytes().try_into().ok()).collect();
+    let (signer, _) = files.signer(&log_keys, true)?;
+    let key = signer.key();
+    Ok((signer, key))
+}
+
+fn open_witness_with(
+    config: &Config,
+    opening: Opening,
+    metrics: Metrics,
+) -> Result<CheckpointWitness, CliError> {
+    let paths = checkpoint_witness::paths(config).ok_or(CliError::NoCheckpointWitness)?;
+    let options = checkpoint_witness::options(config);
+    Ok(CheckpointWitness::open(paths, opening, options, Clock::system(), metrics)?)
 }
 
 /// Whether a directory is the data directory of a log.

@@ -83,6 +83,17 @@ impl Report {
         self
     }
 
+    /// Adds lines to the text; what was done or held no longer does if `holds` is false.
+    pub(super) fn and(mut self, text: &str, holds: bool) -> Self {
+        self.text = format!("{}\n{text}", self.text);
+        if !holds && self.exit_code == 0 {
+            self.exit_code = 1;
+            self.members.insert("exit_code", Value::from(1_u32));
+            self.members.insert("verdict", Value::from("does_not_hold"));
+        }
+        self
+    }
+
     /// Prints the report and returns the exit code.
     pub(super) fn print(self, form: Form) -> u8 {
         match form {

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anchorlog_proto::encoding::hex_encode;
 use anchorlog_proto::json::{Object, Value};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -14,11 +15,14 @@ use tracing_subscriber::EnvFilter;
 
 use super::Common;
 use super::error::CliError;
-use super::opening::{Mode, keys_of, open_witnessed};
+use super::opening::{Mode, keys_of, open_witnessed, serve_checkpoint_witness};
 use super::report::{Answer, Form, Report, count};
 use crate::access::Access;
 use crate::anchoring::admin::{Admin, Asked};
 use crate::anchoring::{Anchoring, Authorities, authorities, options as anchoring_options};
+use crate::bearer::Bearers;
+use crate::checkpoint_witness::CheckpointWitness;
+use crate::checkpoint_witness::ledger::Ledger;
 use crate::config::{Config, DEFAULT_ORIGIN, LogFormat, TelemetryConfig};
 use crate::dev_tsa::{self, DevTsa, STAMP_PATH, WARNING};
 use crate::http::serve::serve;
@@ -42,7 +46,8 @@ pub(super) struct ServeArgs {
 
 pub(super) fn run(common: &Common, args: &ServeArgs, form: Form) -> Result<Answer, CliError> {
     let config = common.config(args.listen)?;
-    let access = Access::new(&config.access)?;
+    let bearers = Bearers::new(&config.tokens, &config.log.origin)?;
+    let access = Access::new(&config.access)?.with_bearers(bearers);
     start_logging(&config.telemetry);
     let mode = if args.read_only { Mode::Read } else { Mode::Sign };
     let (keys, key_origin) = keys_of(&config, mode)?;
@@ -56,10 +61,15 @@ pub(super) fn run(common: &Common, args: &ServeArgs, form: Form) -> Result<Answe
             .map_err(CliError::from),
     };
     let served = served.and_then(|(authorities, witnesses)| {
+        let opened = serve_checkpoint_witness(&config, log.standing(), metrics.clone())?;
+        let checkpoint_witness = opened.map(Arc::new);
         let development = authorities.development.clone();
         let log = &log;
-        serve_log(&config, log, authorities, witnesses, access, metrics, |address| {
-            announce(&config, log, address, key_origin, development.as_deref(), form);
+        let countersigning = Countersigning { authorities, witnesses };
+        let witness = checkpoint_witness.clone();
+        serve_log(&config, log, countersigning, witness, access, metrics, |address| {
+            let trails = checkpoint_witness.as_deref();
+            announce(&config, log, address, key_origin, development.as_deref(), trails, form);
         })
     });
     let closed = running.shut_down();
@@ -69,15 +79,22 @@ pub(super) fn run(common: &Common, args: &ServeArgs, form: Form) -> Result<Answe
     Ok(Answer::Silent)
 }
 
+/// Who countersigns the log's checkpoints.
+struct Countersigning {
+    authorities: Authorities,
+    witnesses: Option<Witnesses>,
+}
+
 fn serve_log(
     config: &Config,
     log: &Log,
-    authorities: Authorities,
-    witnesses: Option<Witnesses>,
+    countersigning: Countersigning,
+    checkpoint_witness: Option<Arc<CheckpointWitness>>,
     access: Access,
     metrics: Metrics,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), CliError> {
+    let Countersigning { authorities, witnesses } = countersigning;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     if config.http.workers > 0 {
         runtime.worker_threads(config.http.workers);
@@ -88,6 +105,7 @@ fn serve_log(
         let listener = TcpListener::bind(config.log.listen).await.map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
         let (stop, stopped) = watch::channel(false);
+        let ledger_metrics = metrics.clone();
         let mut app = App::new(log.clone(), access, metrics.clone(), config, stopped.clone());
         let mut anchoring = None;
         let mut anchored = None;
@@ -107,7 +125,16 @@ fn serve_log(
             app = app.with_witnessing(status);
             witnessing = Some(tokio::spawn(task.run(stopped.clone())));
         }
-        open_admin(config, Asked { log: log.clone(), anchoring: anchored }, stopped.clone());
+        let mut entering = None;
+        if let Some(witness) = checkpoint_witness.clone() {
+            app = app.with_checkpoint_witness(Arc::clone(&witness));
+            if config.checkpoint_witness.log {
+                let ledger = Ledger::new(witness, log.clone(), ledger_metrics);
+                entering = Some(tokio::spawn(ledger.run(stopped.clone())));
+            }
+        }
+        let asked = Asked { log: log.clone(), anchoring: anchored, checkpoint_witness };
+        open_admin(config, asked, stopped.clone());
         let mut paths = router(Arc::new(app));
         if let Some(tsa) = authorities.development {
             paths = paths.merge(dev_tsa::router(tsa));
@@ -127,7 +154,7 @@ fn serve_log(
             // Somebody insists.
             _ = signals.next() => false,
         };
-        for task in [anchoring, witnessing].into_iter().flatten() {
+        for task in [anchoring, witnessing, entering].into_iter().flatten() {
             // It waits for nobody; what it is storing belongs into the directory before the lock goes.
             let _ = tokio::time::timeout(TASK_GRACE, task).await;
         }
@@ -181,6 +208,7 @@ fn announce(
     address: SocketAddr,
     key: KeyOrigin,
     development: Option<&DevTsa>,
+    trails: Option<&CheckpointWitness>,
     form: Form,
 ) {
     let (url, vkey) = (format!("http://{address}"), log.key().to_string());
@@ -190,7 +218,16 @@ fn announce(
     let report = match form {
         Form::Json => Report::done("serve", ""),
         Form::Text => {
-            let text = greeting(config, log, &url, size, key, development);
+            let mut text = greeting(config, log, &url, size, key, development);
+            if let Some(witness) = trails {
+                let (_, statements) = witness.size();
+                let key = hex_encode(witness.key().as_bytes());
+                // Writing into a String can't fail.
+                let _ = write!(
+                    text,
+                    "\nwitness of audit trails with {statements} statements, key {key}"
+                );
+            }
             Report::done("serve", text)
         }
     };
@@ -202,6 +239,7 @@ fn announce(
         ]))
     });
     let report = report
+        .with("checkpoint_witness", trails.map_or(Value::Null, described))
         .with("data", config.log.data.display().to_string())
         .with("development_trust", is_for_trying_out(&origin) || development.is_some())
         .with("development_tsa", tsa.unwrap_or(Value::Null))
@@ -268,6 +306,16 @@ fn greeting(
         Standing::Frozen => write!(text, "\n\nfrozen: it has ended, and takes nothing any more"),
     };
     text
+}
+
+/// A checkpoint witness' key and size.
+fn described(witness: &CheckpointWitness) -> Value<'static> {
+    let (trails, statements) = witness.size();
+    Value::from(Object::from([
+        ("key", Value::from(hex_encode(witness.key().as_bytes()))),
+        ("statements", count(statements)),
+        ("trails", count(u64::try_from(trails).unwrap_or(u64::MAX))),
+    ]))
 }
 
 fn standing(log: &Log) -> &'static str {

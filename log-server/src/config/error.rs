@@ -45,8 +45,16 @@ pub enum ConfigError {
         source: PlaceError,
     },
     /// `mode = "keys"` without a key would refuse everybody.
-    #[error("access.mode is \"keys\", but there is no [[access.keys]] block: nobody could submit")]
+    #[error(
+        "access.mode is \"keys\", but there is no [[access.keys]] and no [[tokens]] block: nobody could submit"
+    )]
     NoKeys,
+    /// A checkpoint witness without a place for its marks.
+    #[error(
+        "[checkpoint_witness] is configured, but checkpoint_witness.marks names no file for the marks, on another \
+         device than the statements"
+    )]
+    NoMarks,
     /// A key of type 0x06 in a build that doesn't know the type.
     #[error(
         "witness.ml_dsa_key_file is set, but this build does not contain ML-DSA (build with `--features ml-dsa`)"
@@ -91,6 +99,12 @@ pub enum ConfigError {
     TooLarge {
         /// The file.
         file: PathBuf,
+    },
+    /// A name that doesn't fit into a line of a log.
+    #[error("[[tokens]] {subject:?}: subject and issuer must be without control characters")]
+    TokenName {
+        /// The subject.
+        subject: String,
     },
     /// An authority that could never stamp anything.
     #[error("[[anchoring.tsa]] {operator:?}: {reason}")]

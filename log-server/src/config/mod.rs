@@ -5,10 +5,12 @@
 //! Nothing here opens the log or its key: the configuration only says where they are.
 
 mod anchoring;
+mod checkpoint_witness;
 mod environment;
 mod error;
 mod rollback_guard;
 mod sections;
+mod tokens;
 mod units;
 mod witness;
 mod witnessing;
@@ -22,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 
 pub use self::anchoring::{AnchoringConfig, DEV_OPERATOR, Tolerated, TsaConfig, WindowConfig};
+pub use self::checkpoint_witness::{CheckpointWitnessConfig, PrincipalConfig, TrailRegistration};
 pub use self::environment::VARIABLE_PREFIX;
 pub use self::error::ConfigError;
 pub use self::rollback_guard::RollbackGuardConfig;
@@ -29,6 +32,7 @@ pub use self::sections::{
     AccessConfig, AccessMode, HttpConfig, IndexConfig, IndexEngine, LimitsConfig, LogConfig,
     LogFormat, SubmitterConfig, TelemetryConfig,
 };
+pub use self::tokens::TokenConfig;
 pub use self::units::{Bytes, Span, UnitError};
 pub use self::witness::{DEFAULT_WITNESS, WitnessConfig, WitnessedLogConfig};
 pub use self::witnessing::WitnessingConfig;
@@ -53,12 +57,16 @@ pub struct Config {
     pub anchoring: AnchoringConfig,
     /// Who cosigns the log's checkpoints, and when.
     pub witnessing: WitnessingConfig,
+    /// This log as a witness of audit trails' checkpoints.
+    pub checkpoint_witness: CheckpointWitnessConfig,
     /// Who is asked before the log signs.
     pub rollback_guard: RollbackGuardConfig,
     /// The derived index.
     pub index: IndexConfig,
     /// The server's own log and metrics.
     pub telemetry: TelemetryConfig,
+    /// Who calls with a bearer token.
+    pub tokens: Vec<TokenConfig>,
     /// This program as a witness for other logs.
     pub witness: WitnessConfig,
 }
@@ -116,11 +124,14 @@ impl Config {
             bounded("access.keys.burst", &key.burst, &0, &MAX_RATE)?;
             bounded("access.keys.name (bytes)", &key.name.len(), &1, &128)?;
         }
-        if self.access.mode == AccessMode::Keys && self.access.keys.is_empty() {
+        tokens::validate(&self.tokens)?;
+        let nobody = self.access.keys.is_empty() && self.tokens.is_empty();
+        if self.access.mode == AccessMode::Keys && nobody {
             return Err(ConfigError::NoKeys);
         }
 
         self.anchoring.validate()?;
+        self.checkpoint_witness.validate()?;
         self.witness.validate()?;
         self.witnessing.validate()?;
         self.rollback_guard.validate()?;
@@ -223,12 +234,12 @@ mod tests {
     fn the_example_names_every_key() {
         let written: toml::Table = toml::from_str(EXAMPLE).unwrap();
         let defaults: toml::Table = toml::from_str(&Config::default().to_toml()).unwrap();
-        for (section, keys) in &defaults {
+        for (section, keys) in defaults.iter().filter(|(_, keys)| keys.is_table()) {
             for key in keys
                 .as_table()
                 .unwrap()
                 .keys()
-                .filter(|key| !["keys", "logs", "tsa"].contains(&key.as_str()))
+                .filter(|key| !["keys", "logs", "submitters", "tsa"].contains(&key.as_str()))
             {
                 assert!(
                     written[section].get(key).is_some(),
@@ -258,6 +269,11 @@ mod tests {
                     "require_accuracy = ",
                     "allow = ",
                     "window = ",
+                    "[[tokens]]",
+                    "subject = ",
+                    "issuer = ",
+                    "sha256 = ",
+                    "[[checkpoint_witness.submitters]]",
                     "[[witness.logs]]",
                     "origin = \"\"",
                     "keys = ",
@@ -271,7 +287,13 @@ mod tests {
         assert_eq!(config.access.keys.len(), 1);
         assert_eq!(config.access.keys[0].burst, 1000);
         assert_eq!(config.anchoring.tsa.len(), 1);
+        assert_eq!(config.tokens.len(), 1);
         assert_eq!(config.witness.logs.len(), 1);
+        assert_eq!(config.checkpoint_witness.submitters.as_ref().map(Vec::len), Some(1));
+        // Its other values can't be the defaults then.
+        assert!(matches!(config.validate(), Err(ConfigError::NoMarks)));
+        let marks = "marks = \"\"";
+        let config = Config::from_toml(&text.replacen(marks, "marks = \"m\"", 1)).unwrap();
         config.validate().unwrap();
     }
 
@@ -283,6 +305,11 @@ mod tests {
             key: "AAAA".to_owned(),
             rate: 5,
             burst: 0,
+        });
+        config.tokens.push(TokenConfig {
+            subject: "desk".to_owned(),
+            sha256: "AAAA".to_owned(),
+            ..TokenConfig::default()
         });
         config.http.body_timeout = Span::from_millis(1500);
         assert_eq!(Config::from_toml(&config.to_toml()).unwrap(), config);
@@ -327,6 +354,8 @@ mod tests {
             "access.open_burst = 10000001",
             "access.keys = [{name = \"\", key = \"k\"}]",
             "access.keys = [{name = \"n\", key = \"k\", rate = 10000001}]",
+            "tokens = [{subject = \"\", sha256 = \"\"}]",
+            "tokens = [{subject = \"s\", sha256 = \"\", burst = 10000001}]",
             "anchoring.interval = \"999ms\"",
             "anchoring.interval = \"25h\"",
             "anchoring.after_entries = 1000000001",
@@ -350,6 +379,11 @@ mod tests {
             "witnessing.clock_skew = \"0s\"",
             "witnessing.required_age = \"9000h\"",
             "log.additional_keys = [\"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\", \"8\"]",
+            "checkpoint_witness = {marks = \"m\", submissions_per_minute = 0}",
+            "checkpoint_witness = {marks = \"m\", submissions_per_minute = 6001}",
+            "checkpoint_witness = {marks = \"m\", trails_per_submitter = 0}",
+            "checkpoint_witness = {marks = \"m\", trails_per_submitter = 100001}",
+            "checkpoint_witness = {marks = \"m\", submitters = [{subject = \"\"}]}",
             "rollback_guard.timeout = \"99ms\"",
             "rollback_guard.timeout = \"11m\"",
             "rollback_guard.require = 65",
@@ -411,6 +445,11 @@ mod tests {
     fn a_policy_that_shuts_everybody_out_is_refused() {
         let config = Config::from_toml("access.mode = \"keys\"").unwrap();
         assert!(matches!(config.validate(), Err(ConfigError::NoKeys)));
+        let token = "access.mode = \"keys\"\ntokens = [{subject = \"s\", sha256 = \"h\"}]";
+        Config::from_toml(token).unwrap().validate().unwrap();
+        let config =
+            Config::from_toml("checkpoint_witness.registration = \"first-submission\"").unwrap();
+        assert!(matches!(config.validate(), Err(ConfigError::NoMarks)));
         let config = Config::from_toml("telemetry.log_filter = \"no=such=filter\"").unwrap();
         assert!(matches!(config.validate(), Err(ConfigError::LogFilter { .. })));
     }

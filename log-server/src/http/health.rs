@@ -33,7 +33,9 @@ use crate::witnessing::{self, WitnessStatus};
 pub(super) async fn healthz(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
     Query::read(uri.query(), &[])?;
     alive(&app)?;
-    Ok(json_of(&HealthAnswer { anchoring: None, status: "ok", witnessing: None }, VOLATILE))
+    let answer =
+        HealthAnswer { anchoring: None, checkpoint_witness: None, status: "ok", witnessing: None };
+    Ok(json_of(&answer, VOLATILE))
 }
 
 /// Whether statements and look-ups are taken now.
@@ -77,8 +79,13 @@ pub(super) async fn readyz(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
         Standing::ReadOnly => "read-only",
         Standing::Frozen => "frozen",
     };
+    let witness = app.checkpoint_witness.as_ref();
     let answer = HealthAnswer {
         anchoring: anchoring.map(anchoring_health),
+        checkpoint_witness: witness.map(|witness| match app.log.standing() {
+            Standing::Open => witness.standing(),
+            Standing::ReadOnly | Standing::Frozen => "reading",
+        }),
         status,
         witnessing: witnessing.map(witnessing_health),
     };

@@ -1,15 +1,17 @@
 //! The log over HTTP: one router, one shared state, one module per concern.
 //!
 //! The way of a request: [`serve`] reads its head from a bounded connection, `observe` gives it an id and a
-//! place, [`submit`], [`read`], [`tiles`] or [`health`] answer it, and [`problem`] says what is wrong. Nothing
+//! place, [`submit`], [`holder`], [`read`], [`tiles`] or [`health`] answer it, and [`problem`] says what is wrong. Nothing
 //! here knows how the log keeps its data, and nothing here decides what is true: statements are read by
 //! `anchorlog-proto`, admitted by [`crate::access`] and committed by [`crate::log`].
 //!
 //! Reads are open to everybody and to every web page; writes are for [`crate::access`] to judge.
 
 pub mod body;
+mod checkpoint_witness;
 mod checkpoints;
 pub mod health;
+pub mod holder;
 mod lists;
 mod observe;
 pub mod openapi;
@@ -31,6 +33,7 @@ pub mod wire;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anchorlog_proto::jp::witness::MAX_SUBMISSION_BYTES;
 use axum::Router;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -50,6 +53,7 @@ use self::problem::{Code, Problem};
 use self::request_id::RequestIds;
 use crate::access::Access;
 use crate::anchoring::Status;
+use crate::checkpoint_witness::CheckpointWitness;
 use crate::config::Config;
 use crate::error::Error;
 use crate::log::Log;
@@ -65,6 +69,8 @@ pub struct App {
     statement_body: BodyLimits,
     /// Limits of a batch submission's body.
     batch_body: BodyLimits,
+    /// Limits of a body of checkpoint lines.
+    lines_body: BodyLimits,
     /// Statements in one batch.
     batch: usize,
     /// Whether `/metrics` is there.
@@ -76,6 +82,8 @@ pub struct App {
     requests: Semaphore,
     /// Places for requests that wait for a state.
     waiting: Semaphore,
+    /// The checkpoint witness, if this log is one.
+    checkpoint_witness: Option<Arc<CheckpointWitness>>,
     /// How anchoring goes, if there is any.
     anchoring: Option<Status>,
     /// How long an entry may wait for its token before the server isn't ready; zero for as long as it takes.
@@ -104,12 +112,14 @@ impl App {
         Self {
             statement_body: body(config.limits.statement_body),
             batch_body: body(config.limits.batch_body),
+            lines_body: BodyLimits { size: MAX_SUBMISSION_BYTES, timeout },
             batch: config.limits.batch,
             serve_metrics: config.telemetry.metrics,
             origin_json: receipt::json_string(log.origin().as_str()),
             request_ids: RequestIds::new(),
             requests: Semaphore::new(config.http.max_requests),
             waiting: Semaphore::new(config.http.max_waiting),
+            checkpoint_witness: None,
             anchoring: None,
             required_age: config.anchoring.required_age.get(),
             witnessing: None,
@@ -119,6 +129,13 @@ impl App {
             metrics,
             stop,
         }
+    }
+
+    /// Serves this witness of audit trails' checkpoints.
+    #[must_use]
+    pub fn with_checkpoint_witness(mut self, witness: Arc<CheckpointWitness>) -> Self {
+        self.checkpoint_witness = Some(witness);
+        self
     }
 
     /// Shows how anchoring goes, in `/readyz`.
@@ -157,6 +174,10 @@ fn routed() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(openapi::base())
         .routes(writes(handlers!(submit::submit)))
         .routes(writes(handlers!(submit::submit_batch)))
+        .routes(writes(handlers!(checkpoint_witness::submit)))
+        .routes(reads(handlers!(checkpoint_witness::head)))
+        .routes(reads(handlers!(checkpoint_witness::statements)))
+        .routes(writes(handlers!(holder::hold)))
         .routes(reads(handlers!(read::receipt)))
         .routes(reads(handlers!(read::entry)))
         .routes(reads(handlers!(lists::lookup)))

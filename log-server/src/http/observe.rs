@@ -69,10 +69,15 @@ fn rendered(problem: &Problem, carrier: &Response, id: &RequestId) -> Response {
     if let Some(allow) = carrier.headers().get(ALLOW) {
         response.headers_mut().insert(ALLOW, allow.clone());
     }
-    if problem.code() == Code::SignatureRequired {
-        // RFC 9110 section 15.5.2: a 401 names a challenge. Ours is in the statement, not in a header.
-        let challenge = HeaderValue::from_static("anchorlog-signed-statement");
-        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    // RFC 9110 section 15.5.2: a 401 names a challenge.
+    let challenge = match problem.code() {
+        // Ours is in the statement, not in a header.
+        Code::SignatureRequired => Some("anchorlog-signed-statement"),
+        Code::TokenRequired | Code::BadToken => Some("Bearer"),
+        _ => None,
+    };
+    if let Some(challenge) = challenge {
+        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
     }
     response
 }

@@ -13,7 +13,7 @@ use utoipa::OpenApi;
 use super::problem::{Problem, ProblemBody};
 use super::query::Query;
 use super::wire::{
-    BatchPlaceSchema, BatchReceiptSchema, BatchSchema, EntrySchema, KindSchema, ReceiptSchema,
+    BatchPlace, BatchReceipt, BatchSchema, EntrySchema, KindSchema, ReceiptSchema,
     SignedBodySchema, SignedStatementSchema, StateSchema, StatementSchema, SubmissionSchema,
 };
 
@@ -57,8 +57,8 @@ pub(super) fn base() -> utoipa::openapi::OpenApi {
     ),
     paths(super::tiles::tile, super::tiles::bundle),
     components(schemas(
-        BatchPlaceSchema,
-        BatchReceiptSchema,
+        BatchPlace,
+        BatchReceipt,
         BatchSchema,
         EntrySchema,
         KindSchema,
@@ -74,6 +74,7 @@ pub(super) fn base() -> utoipa::openapi::OpenApi {
         (name = "submit", description = "Adding statements."),
         (name = "read", description = "JSON for people who want an answer in one call."),
         (name = "tiles", description = "C2SP tlog-tiles, the primary read interface."),
+        (name = "witness", description = "Witnessed checkpoints of audit trails, where the log is such a witness."),
         (name = "operate", description = "Running the server."),
     ),
 )]

@@ -5,6 +5,9 @@
 //! it travels in the response's extensions and is rendered once, at the edge, where the request's id is
 //! known (`observe`). Causes that are none of the client's business go to the server's log only.
 
+mod body;
+mod witness;
+
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -14,8 +17,11 @@ use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
-use utoipa::ToSchema;
+
+pub use self::body::ProblemBody;
+pub use self::witness::WitnessCode;
+use super::holder::HeldConflict;
+use super::wire::BatchReceipt;
 
 /// One refusal, on its way to the client. It is a pointer, so that results that carry it stay small.
 #[derive(Clone, Debug)]
@@ -30,6 +36,8 @@ impl Problem {
             detail: detail.into(),
             pointer: None,
             position: None,
+            statements: None,
+            conflicts: None,
             retry_after: None,
             cause: None,
         }))
@@ -61,6 +69,34 @@ impl Problem {
     pub fn at_position(mut self, position: usize) -> Self {
         self.0.position = Some(position);
         self.0.detail = format!("Statement {position} of the batch: {}", self.0.detail).into();
+        self
+    }
+
+    /// Adds the lines of the checkpoint witness' statements that show why.
+    #[must_use]
+    pub fn with_statements(mut self, statements: Vec<String>) -> Self {
+        self.0.statements = Some(statements);
+        self
+    }
+
+    /// Says which line of the body is refused, counted from 1. The detail names it already.
+    #[must_use]
+    pub fn at_line(mut self, line: usize) -> Self {
+        self.0.position = line.checked_sub(1);
+        self
+    }
+
+    /// Says something else to the person.
+    #[must_use]
+    pub fn with_detail(mut self, detail: impl Into<Cow<'static, str>>) -> Self {
+        self.0.detail = detail.into();
+        self
+    }
+
+    /// Adds what disagrees, and where all of it is in the log now.
+    #[must_use]
+    pub fn with_conflicts(mut self, conflicts: Vec<HeldConflict>, committed: BatchReceipt) -> Self {
+        self.0.conflicts = Some((conflicts, committed));
         self
     }
 
@@ -116,6 +152,11 @@ impl Problem {
             instance: format!("{INSTANCE_PREFIX}{instance}"),
             pointer: members.pointer.clone(),
             position: members.position,
+            error: members.statements.as_ref().map(|_| members.detail.to_string()),
+            reason: code.reason(),
+            statements: members.statements.clone(),
+            conflicts: members.conflicts.as_ref().map(|(conflicts, _)| conflicts.clone()),
+            committed: members.conflicts.as_ref().map(|(_, committed)| committed.clone()),
         };
         // A struct of strings and numbers: serialising it can't fail.
         let body = serde_json::to_vec(&body).unwrap_or_default();
@@ -140,6 +181,8 @@ struct Members {
     detail: Cow<'static, str>,
     pointer: Option<String>,
     position: Option<usize>,
+    statements: Option<Vec<String>>,
+    conflicts: Option<(Vec<HeldConflict>, BatchReceipt)>,
     /// Whole seconds.
     retry_after: Option<u64>,
     cause: Option<String>,
@@ -177,6 +220,10 @@ pub enum Code {
     MalformedStatement,
     /// 401: this log takes signed statements only.
     SignatureRequired,
+    /// 401: this call needs a bearer token.
+    TokenRequired,
+    /// 401: not a bearer token, or not one this server knows.
+    BadToken,
     /// 403: the signing key isn't one this log knows.
     UnknownKey,
     /// 403: the signature doesn't verify.
@@ -189,6 +236,8 @@ pub enum Code {
     MethodNotAllowed,
     /// 408: the body didn't arrive in time.
     BodyTimeout,
+    /// 409: a place of a trail is held with another digest.
+    TrailConflict,
     /// 413: the body is larger than this server reads.
     BodyTooLarge,
     /// 413: the statement's canonical form is larger than an entry may be.
@@ -219,11 +268,13 @@ pub enum Code {
     Stopping,
     /// 507: the disk is full.
     DiskFull,
+    /// What the checkpoint witness refuses.
+    Witness(WitnessCode),
 }
 
 impl Code {
     /// All codes.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 42] = [
         Self::MalformedQuery,
         Self::UnknownParameter,
         Self::MissingParameter,
@@ -231,12 +282,15 @@ impl Code {
         Self::UnreadableBody,
         Self::MalformedStatement,
         Self::SignatureRequired,
+        Self::TokenRequired,
+        Self::BadToken,
         Self::UnknownKey,
         Self::BadSignature,
         Self::UnknownPath,
         Self::NotFound,
         Self::MethodNotAllowed,
         Self::BodyTimeout,
+        Self::TrailConflict,
         Self::BodyTooLarge,
         Self::StatementTooLarge,
         Self::BatchTooLarge,
@@ -252,6 +306,17 @@ impl Code {
         Self::ReadOnly,
         Self::Stopping,
         Self::DiskFull,
+        Self::Witness(WitnessCode::Malformed),
+        Self::Witness(WitnessCode::NotASubmitter),
+        Self::Witness(WitnessCode::NotRegistered),
+        Self::Witness(WitnessCode::OfAnother),
+        Self::Witness(WitnessCode::ReservedTrail),
+        Self::Witness(WitnessCode::Conflict),
+        Self::Witness(WitnessCode::BelowHead),
+        Self::Witness(WitnessCode::Retired),
+        Self::Witness(WitnessCode::LineTooLong),
+        Self::Witness(WitnessCode::TooManyTrails),
+        Self::Witness(WitnessCode::Stopped),
     ];
 
     /// Returns the code's text.
@@ -265,12 +330,15 @@ impl Code {
             Self::UnreadableBody => "request.unreadable-body",
             Self::MalformedStatement => "statement.malformed",
             Self::SignatureRequired => "access.signature-required",
+            Self::TokenRequired => "access.token-required",
+            Self::BadToken => "access.bad-token",
             Self::UnknownKey => "access.unknown-key",
             Self::BadSignature => "access.bad-signature",
             Self::UnknownPath => "request.unknown-path",
             Self::NotFound => "log.not-found",
             Self::MethodNotAllowed => "request.method-not-allowed",
             Self::BodyTimeout => "request.body-timeout",
+            Self::TrailConflict => "trail.conflict",
             Self::BodyTooLarge => "request.body-too-large",
             Self::StatementTooLarge => "statement.too-large",
             Self::BatchTooLarge => "request.batch-too-large",
@@ -286,6 +354,7 @@ impl Code {
             Self::ReadOnly => "server.read-only",
             Self::Stopping => "server.stopping",
             Self::DiskFull => "server.disk-full",
+            Self::Witness(code) => code.as_str(),
         }
     }
 
@@ -299,11 +368,14 @@ impl Code {
             | Self::BadParameter
             | Self::UnreadableBody
             | Self::MalformedStatement => StatusCode::BAD_REQUEST,
-            Self::SignatureRequired => StatusCode::UNAUTHORIZED,
+            Self::SignatureRequired | Self::TokenRequired | Self::BadToken => {
+                StatusCode::UNAUTHORIZED
+            }
             Self::UnknownKey | Self::BadSignature => StatusCode::FORBIDDEN,
             Self::UnknownPath | Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
+            Self::TrailConflict => StatusCode::CONFLICT,
             Self::BodyTooLarge | Self::StatementTooLarge | Self::BatchTooLarge => {
                 StatusCode::PAYLOAD_TOO_LARGE
             }
@@ -319,6 +391,7 @@ impl Code {
             | Self::ReadOnly
             | Self::Stopping => StatusCode::SERVICE_UNAVAILABLE,
             Self::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
+            Self::Witness(code) => code.status(),
         }
     }
 
@@ -333,12 +406,15 @@ impl Code {
             Self::UnreadableBody => "Unreadable body",
             Self::MalformedStatement => "Malformed statement",
             Self::SignatureRequired => "Signature required",
+            Self::TokenRequired => "Token required",
+            Self::BadToken => "Unknown token",
             Self::UnknownKey => "Unknown key",
             Self::BadSignature => "Signature does not verify",
             Self::UnknownPath => "No such path",
             Self::NotFound => "Not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::BodyTimeout => "Body took too long",
+            Self::TrailConflict => "Another digest is held",
             Self::BodyTooLarge => "Body too large",
             Self::StatementTooLarge => "Statement too large",
             Self::BatchTooLarge => "Batch too large",
@@ -354,38 +430,16 @@ impl Code {
             Self::ReadOnly => "Read-only",
             Self::Stopping => "Stopping",
             Self::DiskFull => "Disk full",
+            Self::Witness(code) => code.title(),
         }
     }
-}
 
-/// The members of a problem as they are written, RFC 9457 section 3 with four of our own.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Problem)]
-pub struct ProblemBody {
-    /// `urn:anchorlog:problem:` and the general code.
-    #[schema(example = "urn:anchorlog:problem:request.unknown-parameter")]
-    pub r#type: String,
-    /// The same for every problem of this type.
-    #[schema(example = "Unknown parameter")]
-    pub title: String,
-    /// The HTTP status again.
-    #[schema(example = 400, minimum = 400, maximum = 599)]
-    pub status: u16,
-    /// A stable code to branch on. For malformed statements the code of the violated format rule, as `J.SYNTAX`.
-    #[schema(example = "request.unknown-parameter")]
-    pub code: String,
-    /// What is wrong with this request and what to do about it.
-    pub detail: String,
-    /// `urn:anchorlog:request:` and the request's id, which is also in the header `x-request-id`.
-    pub instance: String,
-    /// JSON pointer of the offending member of the body.
-    #[schema(nullable = false)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pointer: Option<String>,
-    /// Which statement of a batch is refused, from 0.
-    #[schema(nullable = false)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub position: Option<usize>,
+    const fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::Witness(code) => code.reason(),
+            _ => None,
+        }
+    }
 }
 
 /// The media type of RFC 9457.

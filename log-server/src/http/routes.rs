@@ -1,9 +1,10 @@
 //! The paths of the server, as templates: the closed set of values that the metrics' `route` label can have.
 
 /// Every path template, the busiest first. A test holds this list to the router's own.
-pub const ALL: [&str; 20] = [
+pub const ALL: [&str; 24] = [
     ENTRIES,
     BATCH,
+    LINES,
     CHECKPOINT,
     TILE,
     BUNDLE,
@@ -17,6 +18,9 @@ pub const ALL: [&str; 20] = [
     "/v1/checkpoints",
     "/v1/checkpoints/{size}",
     "/v1/log",
+    "/witness/checkpoints",
+    "/witness/trails/{trail}/head",
+    "/witness/trails/{trail}/statements",
     HEALTHZ,
     READYZ,
     METRICS,
@@ -28,6 +32,8 @@ pub const ALL: [&str; 20] = [
 pub const ENTRIES: &str = "/v1/entries";
 /// Batch submissions.
 pub const BATCH: &str = "/v1/entries:batch";
+/// Checkpoint lines of audit trails.
+pub const LINES: &str = "/v1/trails:checkpoints";
 /// The newest checkpoint.
 pub const CHECKPOINT: &str = "/checkpoint";
 /// Tiles of hashes.

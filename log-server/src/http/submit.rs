@@ -15,16 +15,18 @@ use anchorlog_proto::statement::{ErrorClass, LogEntry, StatementError};
 use axum::extract::{Request, State};
 use axum::response::Response;
 
-use super::problem::{Code, Problem, ProblemBody};
+use super::problem::{Code, Problem, ProblemBody, WitnessCode};
 use super::query::Query;
 use super::read::grown_receipt;
 use super::receipt::{self, Parts};
 use super::wait::Wait;
-use super::wire::{BatchReceiptSchema, BatchSchema, ReceiptSchema, StateSchema, SubmissionSchema};
+use super::wire::{BatchReceipt, BatchSchema, ReceiptSchema, StateSchema, SubmissionSchema};
 use super::{App, VOLATILE, body, disk_full, index_not_ready, json, off_thread, read_failed};
 use crate::access::{Reason, Refusal};
+use crate::checkpoint_witness::ledger::TRAIL_PREFIX;
 use crate::metrics::Outcome;
 use crate::pool::{Committed, Place, RETRY_AFTER, SubmitError};
+use crate::snapshot::Snapshot;
 
 /// Submit one statement.
 ///
@@ -69,7 +71,7 @@ pub(super) async fn submit(
     tag = "submit",
     request_body = BatchSchema,
     responses(
-        (status = 200, description = "The places of the statements, in their order.", body = BatchReceiptSchema),
+        (status = 200, description = "The places of the statements, in their order.", body = BatchReceipt),
         (status = 400, description = "Malformed; nothing was taken.", body = ProblemBody, content_type = "application/problem+json"),
         (status = 401, description = "This log takes signed statements only.", body = ProblemBody, content_type = "application/problem+json"),
         (status = 403, description = "Unknown key, or a signature that doesn't verify.", body = ProblemBody, content_type = "application/problem+json"),
@@ -99,6 +101,7 @@ async fn take_one(app: &Arc<App>, request: Request) -> Result<Response, Problem>
     let bytes = body::read(body, app.statement_body).await?;
     let entry = LogEntry::read(&bytes).map_err(|error| refused_statement(&error))?;
     drop(bytes);
+    not_reserved(app, std::slice::from_ref(&entry))?;
     app.access.admit(std::slice::from_ref(&entry)).map_err(|refusal| not_admitted(&refusal))?;
     let mut committed = app.log.submit(vec![entry]).await.map_err(not_committed)?;
     let (Some(place), Some(entry)) = (committed.places.pop(), committed.entries.pop()) else {
@@ -150,6 +153,7 @@ async fn take_batch(
     // A thousand statements, perhaps signed, are milliseconds of work.
     let entries = off_thread(app, move |app| {
         let entries = read_batch(&bytes, app.batch)?;
+        not_reserved(app, &entries)?;
         app.access.admit(&entries).map_err(|refusal| not_admitted(&refusal))?;
         Ok(entries)
     });
@@ -159,7 +163,7 @@ async fn take_batch(
     for place in &committed.places {
         app.metrics.submitted(outcome(place), 1);
     }
-    Ok(json(write_batch(app, &committed), VOLATILE))
+    Ok(json(write_batch(app, &committed.snapshot, &committed.places), VOLATILE))
 }
 
 /// Reads `{"statements":[…]}`; the first statement that can't be read refuses them all.
@@ -196,15 +200,16 @@ fn read_batch(bytes: &[u8], most: usize) -> Result<Vec<LogEntry>, Problem> {
     statements.iter().enumerate().map(entry).collect()
 }
 
-fn write_batch(app: &App, committed: &Committed) -> Vec<u8> {
-    let note = str::from_utf8(committed.snapshot.note()).unwrap_or_default();
-    let mut out = String::with_capacity(1024 + 160 * committed.places.len());
+/// Writes the places of a batch; `snapshot` covers them all.
+pub(super) fn write_batch(app: &App, snapshot: &Snapshot, places: &[Place]) -> Vec<u8> {
+    let note = str::from_utf8(snapshot.note()).unwrap_or_default();
+    let mut out = String::with_capacity(1024 + 160 * places.len());
     out.push_str(r#"{"checkpoint":""#);
     receipt::push_escaped(note, &mut out);
     // Writing into a String can't fail.
     let _ = write!(out, r#"","log":{},"receipts":["#, app.origin_json);
     let mut comma = "";
-    for Place { index, leaf_hash, duplicate } in &committed.places {
+    for Place { index, leaf_hash, duplicate } in places {
         let _ = write!(
             out,
             r#"{comma}{{"duplicate":{duplicate},"index":{index},"leaf_hash":"{leaf_hash}","state":"published"}}"#
@@ -230,18 +235,25 @@ fn refused_statement(error: &StatementError) -> Problem {
     }
 }
 
+/// Whether no entry is of a trail that is the checkpoint witness' own.
+fn not_reserved(app: &App, entries: &[LogEntry]) -> Result<(), Problem> {
+    if app.checkpoint_witness.is_none() {
+        return Ok(());
+    }
+    let is_reserved = |entry: &LogEntry| {
+        let trail = entry.statement().trail.as_ref();
+        trail.is_some_and(|trail| trail.as_str().starts_with(TRAIL_PREFIX))
+    };
+    let Some(position) = entries.iter().position(is_reserved) else { return Ok(()) };
+    let detail =
+        format!("Trails that begin with `{TRAIL_PREFIX}` are this log's checkpoint witness' own.");
+    let problem = Problem::new(Code::Witness(WitnessCode::ReservedTrail), detail);
+    Err(if entries.len() > 1 { problem.at_position(position) } else { problem })
+}
+
 /// What a submission that isn't admitted is to the client.
 fn not_admitted(refusal: &Refusal) -> Problem {
-    let reason = &refusal.reason;
-    let problem = match reason {
-        Reason::BadSignature { .. } => Problem::new(Code::BadSignature, sentence(reason)),
-        Reason::OverBurst { .. } => Problem::new(Code::BatchTooLarge, sentence(reason)),
-        Reason::RateLimited { wait } => {
-            Problem::new(Code::RateLimited, sentence(reason)).retry_after(*wait)
-        }
-        Reason::SignatureRequired => Problem::new(Code::SignatureRequired, sentence(reason)),
-        Reason::UnknownKey { .. } => Problem::new(Code::UnknownKey, sentence(reason)),
-    };
+    let problem = not_admitted_because(&refusal.reason);
     match refusal.position {
         Some(position) if refusal.of > 1 => {
             problem.at_position(position).with_pointer(format!("/statements/{position}"))
@@ -250,8 +262,22 @@ fn not_admitted(refusal: &Refusal) -> Problem {
     }
 }
 
+/// The same, of the request as a whole.
+pub(super) fn not_admitted_because(reason: &Reason) -> Problem {
+    match reason {
+        Reason::BadSignature { .. } => Problem::new(Code::BadSignature, sentence(reason)),
+        Reason::OverBurst { .. } => Problem::new(Code::BatchTooLarge, sentence(reason)),
+        Reason::RateLimited { wait } => {
+            Problem::new(Code::RateLimited, sentence(reason)).retry_after(*wait)
+        }
+        Reason::SignatureRequired => Problem::new(Code::SignatureRequired, sentence(reason)),
+        Reason::TokenRequired => Problem::new(Code::TokenRequired, sentence(reason)),
+        Reason::UnknownKey { .. } => Problem::new(Code::UnknownKey, sentence(reason)),
+    }
+}
+
 /// What a submission that wasn't committed is to the client.
-fn not_committed(error: SubmitError) -> Problem {
+pub(super) fn not_committed(error: SubmitError) -> Problem {
     match error {
         SubmitError::DiskFull => disk_full(),
         SubmitError::IndexNotReady => index_not_ready(),
@@ -287,13 +313,17 @@ fn not_committed(error: SubmitError) -> Problem {
     }
 }
 
-fn outcome(place: &Place) -> Outcome {
+pub(super) fn outcome(place: &Place) -> Outcome {
     if place.duplicate { Outcome::Duplicate } else { Outcome::Accepted }
 }
 
-fn count_refusal(app: &App, problem: &Problem, statements: u64) {
+pub(super) fn count_refusal(app: &App, problem: &Problem, statements: u64) {
     let outcome = match problem.code() {
-        Code::SignatureRequired | Code::UnknownKey | Code::BadSignature => Outcome::Forbidden,
+        Code::SignatureRequired
+        | Code::TokenRequired
+        | Code::BadToken
+        | Code::UnknownKey
+        | Code::BadSignature => Outcome::Forbidden,
         Code::BodyTooLarge | Code::StatementTooLarge | Code::BatchTooLarge => Outcome::TooLarge,
         Code::RateLimited => Outcome::RateLimited,
         Code::Overloaded | Code::Stopping | Code::IndexNotReady | Code::ReadOnly => {
@@ -307,7 +337,7 @@ fn count_refusal(app: &App, problem: &Problem, statements: u64) {
 }
 
 /// An error's text as a sentence for people.
-fn sentence(error: &dyn std::fmt::Display) -> String {
+pub(super) fn sentence(error: &dyn std::fmt::Display) -> String {
     let text = error.to_string();
     let mut characters = text.chars();
     let first = characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();

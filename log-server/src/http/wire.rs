@@ -219,6 +219,11 @@ pub struct HealthAnswer {
     #[schema(nullable = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anchoring: Option<AnchoringHealth>,
+    /// `signing`; `reading` where it signs nothing because the log takes nothing; `stopped` after a statement that may
+    /// not be kept, until a restart. Absent where the log is no witness of audit trails.
+    #[schema(nullable = false)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint_witness: Option<&'static str>,
     /// `ok` or `ready`; `read-only` or `frozen` for a log that is served and takes nothing.
     pub status: &'static str,
     /// How witnessing goes. Absent where there is none.
@@ -374,7 +379,7 @@ pub struct BatchSchema {
 }
 
 /// How far a receipt has grown.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[schema(as = ReceiptState)]
 #[serde(rename_all = "lowercase")]
 pub enum StateSchema {
@@ -431,30 +436,28 @@ pub struct EntrySchema {
 }
 
 /// The places of a batch's statements.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = BatchReceipt)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct BatchReceiptSchema {
+pub struct BatchReceipt {
     /// A signed checkpoint that covers every one of them.
-    checkpoint: String,
+    pub checkpoint: String,
     /// The log's origin.
-    log: String,
+    pub log: String,
     /// In the order of the statements. A full receipt is at `/v1/receipts/{index}`.
-    receipts: Vec<BatchPlaceSchema>,
+    pub receipts: Vec<BatchPlace>,
 }
 
 /// The place of one statement of a batch.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = BatchPlace)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct BatchPlaceSchema {
+pub struct BatchPlace {
     /// Whether the log had the statement before; the index is then that of the first time.
-    duplicate: bool,
+    pub duplicate: bool,
     /// Position in the log.
-    index: u64,
+    pub index: u64,
     /// RFC 6962 leaf hash of the statement's canonical bytes.
     #[schema(pattern = "^sha256:[0-9a-f]{64}$")]
-    leaf_hash: String,
+    pub leaf_hash: String,
     /// How far the receipt has grown.
-    state: StateSchema,
+    pub state: StateSchema,
 }

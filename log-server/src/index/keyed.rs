@@ -9,10 +9,10 @@ use anchorlog_proto::signed_object::SignerId;
 use anchorlog_proto::statement::{StatementKind, Trail};
 
 use super::key::{self, list_key, sequence_key, signer_name, trail_name};
-use super::store::{State, Store};
+use super::store::{State, Store, Wanted};
 use super::{
-    Claim, Damage, DigestCursor, Index, IndexError, IndexedEntry, MAX_PAGE, Page, Posting, Row,
-    Table, check_batch,
+    Claim, Damage, DigestCursor, Fingerprint, Index, IndexError, IndexedEntry, MAX_PAGE, Page,
+    Posting, Row, Table, check_batch,
 };
 
 /// [`Index`] over a [`Store`].
@@ -21,7 +21,7 @@ use super::{
 /// first and then leaves out what lies at or above it: whatever the engine shows of a batch in progress,
 /// the reader sees all of it or nothing.
 pub(super) struct KeyedIndex<S> {
-    store: S,
+    pub(super) store: S,
     /// The writer's state; the lock is what makes it one writer.
     state: Mutex<State>,
     /// `state.entries` and `state.rows` for readers, set after the commit.
@@ -236,6 +236,10 @@ impl<S: Store> Index for KeyedIndex<S> {
 
     fn check_files(&self) -> Result<(), IndexError> {
         self.store.check_files()
+    }
+
+    fn quick_sum(&self, wanted: &Wanted<'_>) -> Result<Option<Fingerprint>, IndexError> {
+        self.store.quick_sum(wanted)
     }
 
     fn scan(&self, visit: &mut dyn FnMut(&Row) -> ControlFlow<()>) -> Result<(), IndexError> {

@@ -145,6 +145,20 @@ pub trait Index: Send + Sync {
         Ok(())
     }
 
+    /// The fingerprint of the `wanted` rows among all that are stored, from the engine's files on several
+    /// threads and without an order; none where the engine has no such way or where rows may hide one another,
+    /// so that only [`scan`](Self::scan) tells which rows there are. Checks all that
+    /// [`check_files`](Self::check_files) checks.
+    ///
+    /// If this is what the entries of a log ask for, `scan` visits exactly their rows. If it isn't, `scan` has
+    /// the last word.
+    fn quick_sum(
+        &self,
+        _wanted: &(dyn Fn(&Row) -> bool + Sync),
+    ) -> Result<Option<Fingerprint>, IndexError> {
+        Ok(None)
+    }
+
     /// Visits every stored row, also such as stand for no entry below `indexed_size`, until the visitor
     /// breaks. This reads the whole index.
     ///

@@ -3,10 +3,13 @@
 use core::ops::ControlFlow;
 
 use super::key::FORMAT;
-use super::{Damage, IndexError, Row, Table};
+use super::{Damage, Fingerprint, IndexError, Row, Table};
 
 /// A visitor of rows; [`ControlFlow::Break`] ends the walk.
 pub(super) type Visit<'a> = dyn FnMut(&[u8], &[u8]) -> ControlFlow<()> + 'a;
+
+/// Says which rows count.
+pub(super) type Wanted<'a> = dyn Fn(&Row) -> bool + Sync + 'a;
 
 /// An ordered key-value engine under [`super::KeyedIndex`].
 ///
@@ -31,7 +34,8 @@ pub(super) trait Store: Send + Sync {
     /// Whether exactly this row is there.
     fn holds(&self, row: &Row) -> Result<bool, IndexError>;
 
-    /// Visits the rows of a table with `from <= key <= to` in the order of keys.
+    /// Visits the rows of a table with `from <= key <= to` in the order of keys. The visitor doesn't come back to
+    /// the store: it may be called under a lock.
     fn walk(
         &self,
         table: Table,
@@ -46,6 +50,11 @@ pub(super) trait Store: Send + Sync {
     /// Compares files with checksums, as far as the engine has some that reading all rows doesn't compare.
     fn check_files(&self) -> Result<(), IndexError> {
         Ok(())
+    }
+
+    /// See [`super::Index::quick_sum`].
+    fn quick_sum(&self, _wanted: &Wanted<'_>) -> Result<Option<Fingerprint>, IndexError> {
+        Ok(None)
     }
 
     /// The number of rows by the engine's own count, where it knows it without reading them.

@@ -210,6 +210,11 @@ impl Said {
             instance: format!("{INSTANCE}{}", id.as_str()),
             pointer: None,
             position: None,
+            error: None,
+            reason: None,
+            statements: None,
+            conflicts: None,
+            committed: None,
         };
         // A struct of strings and numbers: serialising it can't fail.
         serde_json::to_vec(&body).unwrap_or_default()

@@ -9,7 +9,9 @@
 
 mod access;
 mod anchored;
+mod checkpoint_witness;
 mod edge;
+mod holder;
 mod lists;
 mod openapi;
 mod proofs;
@@ -34,6 +36,7 @@ use tower::ServiceExt as _;
 use super::*;
 use crate::anchoring::testing::Scripted;
 use crate::anchoring::{Anchoring, Authority, options as anchoring_options};
+use crate::bearer::Bearers;
 use crate::config::SubmitterConfig;
 use crate::index::Engine;
 use crate::log::{LogOptions, Running};
@@ -85,6 +88,8 @@ impl World {
         }
         let (stop, stopped) = watch::channel(false);
         let access = Access::new(&config.access).unwrap();
+        let bearers = Bearers::new(&config.tokens, ORIGIN).unwrap();
+        let access = access.with_bearers(bearers);
         let policy = options.witness_policy.clone();
         let mut app = App::new(log.clone(), access, metrics.clone(), &config, stopped.clone());
         if !authorities.is_empty() {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use anchorlog_proto::jp::witness::{AuditCheckpoint, TrailId};
+
 use super::*;
 
 fn description() -> Value {
@@ -70,6 +72,14 @@ async fn real_answers_are_what_the_description_says() {
     check("Receipt", &world.post("/v1/entries", placed(2, "run", 1)).await);
     check("Receipt", &world.post("/v1/entries", signed(3, 1)).await);
     check("BatchReceipt", &world.post("/v1/entries:batch", batch(&[text(4), text(5)])).await);
+    let line = AuditCheckpoint::new(TrailId::from_bytes([1; 16]), 1, digest(1)).unwrap().to_line();
+    let lines = [("content-type", "application/jsonl")];
+    let lines = |line: &str| {
+        world.send(request(Method::POST, "/v1/trails:checkpoints", &lines, format!("{line}\n")))
+    };
+    check("BatchReceipt", &lines(&line).await);
+    let other = line.replace(&digest(1).to_string(), &digest(2).to_string());
+    check("Problem", &lines(&other).await);
     check("Receipt", &world.get("/v1/receipts/0").await);
     check("Receipt", &world.get("/v1/receipts/2").await);
     check("Entry", &world.get("/v1/entries/1").await);

@@ -9,10 +9,11 @@ use std::path::Path;
 use anchorlog_fuzz::gad_world::{
     Choose, Files, Walk, completed, defended, diamond, policy, role_key,
 };
-use anchorlog_fuzz::jp_world::{ProjectionDraft, pack, pack_reversed};
+use anchorlog_fuzz::jp_world::{ProjectionDraft, pack, pack_reversed, run_export};
 use anchorlog_fuzz::timestamps::CASES;
 use anchorlog_fuzz::workflows::BUNDLES;
 use anchorlog_fuzz::world::{Draft, World, submitter};
+use anchorlog_fuzz::{witness, witness_chain};
 use anchorlog_proto::audit::{AuditBody, Collector, Start, Subject};
 use anchorlog_proto::checkpoint::SignedCheckpoint;
 use anchorlog_proto::gad::claims::{
@@ -88,7 +89,9 @@ fn main() -> std::io::Result<()> {
     let lists = CASES.iter().flat_map(|case| case.given.crls.iter().chain(&case.given.ocsp));
     let lists: Vec<_> = lists.cloned().collect();
 
-    let made = gad().into_iter().chain(workflows()).chain(attribution());
+    let [witnessed, storage] = witness::seeds();
+    let made =
+        gad().into_iter().chain(workflows()).chain(attribution()).chain(witness_chain::seeds());
     for (target, seeds) in made.chain([
         ("timestamp_response", stamps),
         ("timestamp_token", tokens),
@@ -108,6 +111,8 @@ fn main() -> std::io::Result<()> {
         ("entry_bundle", bundles),
         ("vkey", keys),
         ("receipt_verify", receipts),
+        ("witness_statement", witnessed),
+        ("witness_storage", storage),
     ]) {
         write(&Path::new(&folder).join(target), &seeds)?;
     }
@@ -191,6 +196,18 @@ fn attribution() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     ]
 }
 
+/// Run exports with a trace of every shape of an entry.
+fn traced_exports() -> Vec<Vec<u8>> {
+    let disposition =
+        r#"{"handoff":{"state":"none"},"kind":"outcome","outcomeId":"yes","reasons":[]}"#;
+    let exceptions = r#"{"stage":"applicability","condition":"true"},{"stage":"exception","id":"a","condition":"unknown","onUnknown":"ignore"},{"stage":"exception","id":"b","condition":"false"}"#;
+    let forced = r#"{"stage":"exception","id":"c","condition":"true","effect":"force-outcome","outcome":"yes"},{"stage":"rule","id":"a","condition":"not-evaluated","skipped":true}"#;
+    let ruled = r#"{"stage":"exception","id":"c","condition":"true","effect":"suppress-rule"},{"stage":"rule","id":"a","condition":"not-evaluated","suppressed":true},{"stage":"rule","id":"b","condition":"true","outcome":"yes"},{"stage":"rule","id":"c","condition":"unknown","onUnknown":"ignore"}"#;
+    [forced, ruled]
+        .map(|rest| run_export("{}", disposition, &format!("[{exceptions},{rest}]")).into_bytes())
+        .to_vec()
+}
+
 /// A record of every type of entry, the bundle that is DEFENSIBLE, and bytes to choose by.
 fn gad() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let mut walk = Walk::new(diamond());
@@ -245,6 +262,7 @@ fn workflows() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let mut exports = named("run.json");
     exports.extend(named("evaluation-error.json"));
     exports.truncate(12);
+    exports.extend(traced_exports());
     let mut json = texts(&[r#"{"b":-0,"a":[1.50,"<\u2028\ud83d\ude02"]}"#, "[[[[]]]]", "1e400"]);
     json.extend(named("payload.json").into_iter().take(4));
     let mut bundles = Vec::new();

@@ -42,11 +42,17 @@ pub mod forge;
 pub mod attribution;
 pub mod gad;
 pub mod timestamps;
+pub mod witness;
+pub mod witness_chain;
 pub mod workflows;
 
 #[path = "../../tests/src/workflow/mod.rs"]
 #[allow(dead_code, missing_docs, reason = "made for tests, which use all of it")]
 pub mod workflow_world;
+
+#[path = "../../verifier/tests/it/witness_world.rs"]
+#[allow(dead_code, missing_docs, reason = "made for tests, which use all of it")]
+pub mod witness_world;
 
 use world::{World, submitter};
 

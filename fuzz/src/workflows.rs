@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use anchorlog_proto::Digest;
+use anchorlog_proto::jp::attribution::{Credit, TracedResult};
 use anchorlog_proto::jp::canon::{canon, is_rfc8785, literal};
 use anchorlog_proto::jp::evaluation_error::EvaluationError;
 use anchorlog_proto::jp::export::RunExport;
@@ -91,6 +92,13 @@ pub fn execution(bytes: &[u8]) {
 pub fn export(bytes: &[u8]) {
     let _error = EvaluationError::read(bytes, &mut Faults::new());
     let Some(export) = RunExport::read(bytes, &mut Faults::new()) else { return };
+    if let Some(result) = &export.result
+        && let Some(result) = TracedResult::read(result, "/run/result", &mut Faults::new())
+        && let Ok(credit) = result.trace.credit(&result.disposition)
+    {
+        let outcome = result.disposition.outcome_id();
+        assert_eq!(outcome.is_none(), credit == Credit::NonOutcome);
+    }
     if let (Some(audit), Some(raw)) = (&export.audit, raw_member(bytes, &["run", "audit"])) {
         let encoded = raw_member(bytes, &["run", "auditBytes"]).is_some_and(|raw| raw != b"null");
         assert!(encoded || audit == raw);

@@ -10,6 +10,7 @@
 )]
 
 mod audit;
+mod checkpoint_witness;
 mod client;
 mod compare;
 mod crash;
@@ -19,6 +20,7 @@ mod follow_support;
 mod freeze;
 mod gad;
 mod gad_growth;
+mod holder;
 mod http;
 mod lies;
 mod merkle;
@@ -32,3 +34,4 @@ mod story;
 mod tokens;
 mod witness;
 mod witnessing;
+mod workflow;

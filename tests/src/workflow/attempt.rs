@@ -62,6 +62,15 @@ impl World<'_> {
             // Not canonical: audit records are exact bytes of somebody else's writing.
             let line = String::from_utf8(json.canon()).unwrap().replacen('{', "{ ", 1).into_bytes();
             audit = Some((self.put(&format!("{folder}/audit.json"), line.clone()), line));
+            let signatures = object([("signatures", Json::List(vec![text(id)]))]);
+            self.put(&format!("{folder}/audit-signatures.json"), signatures.literal());
+        }
+        // What was asked and answered; of an uncertain acquisition what there is.
+        let exports = !matches!(attempt, Try::Nothing);
+        let mut sources = object([("answers", facts.cloned().unwrap_or(Json::Null))]);
+        self.touch("sources", stage.id, ordinal, number, &mut sources);
+        if exports {
+            self.put(&format!("{folder}/sources.json"), sources.literal());
         }
         let release = self.frozen[at].clone();
         let mut input = object([("facts", facts.cloned().unwrap_or(Json::Null))]);
@@ -88,7 +97,7 @@ impl World<'_> {
             let line = std::str::from_utf8(line).unwrap();
             bytes = String::from_utf8(bytes).unwrap().replacen("\"AUDIT\"", line, 1).into_bytes();
         }
-        let run = self.put(&format!("{folder}/run.json"), bytes);
+        let run = exports.then(|| self.put(&format!("{folder}/run.json"), bytes));
         let mut error = None;
         if matches!(attempt, Try::EvaluationError) {
             let mut envelope = object([
@@ -124,8 +133,9 @@ impl World<'_> {
             Try::Failed(why) => ("failed", Some(*why)),
             Try::OutputInvalid(_) => ("failed", Some("output-invalid")),
             Try::EvaluationError => ("failed", Some("evaluation-error")),
-            Try::Interrupted => ("interrupted", None),
+            Try::Interrupted | Try::Nothing => ("interrupted", None),
             Try::Cancelled => ("cancelled", None),
+            Try::Unbegun(..) => panic!("it has no attempts"),
         };
         let retry = if number == 0 {
             Json::Null
@@ -140,7 +150,7 @@ impl World<'_> {
             ("number", super::json::number(number + 1)),
             ("preparationDigest", optional(preparation)),
             ("retry", retry),
-            ("runDigest", digest(run)),
+            ("runDigest", optional(run)),
             ("state", text(state)),
         ]);
         Tried { json, preparation, audit, outputs, disposition, state, failure }
@@ -172,8 +182,11 @@ impl World<'_> {
             (
                 "influence",
                 object([
-                    ("classes", Json::List(vec![text("generated")])),
-                    ("generatedInfluence", Json::Bool(true)),
+                    (
+                        "classes",
+                        Json::List(stage.influence.0.iter().map(|one| text(*one)).collect()),
+                    ),
+                    ("generatedInfluence", Json::Bool(stage.influence.1)),
                 ]),
             ),
             ("index", number(index)),

@@ -24,6 +24,7 @@ mod attempt;
 mod form;
 pub mod json;
 pub mod plan;
+mod record_class;
 mod stage;
 
 use std::collections::BTreeMap;
@@ -32,6 +33,7 @@ use anchorlog_proto::Digest;
 
 use json::{Json, digest, number, object, text};
 pub use plan::{Dialect, Plan, Select, StagePlan, Try};
+pub use record_class::Parameter;
 
 /// A bundle, and what an independent party would hold of it.
 #[derive(Clone, Debug)]
@@ -45,8 +47,8 @@ pub struct Bundle {
 /// An object about to be written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Point<'p> {
-    /// `workflow`, `dialect`, `binding`, `bound`, `release`, `case`, `preparation`, `audit`, `run`,
-    /// `evaluation-error`, `payload`, `record`, `set`, `selection`, `execution`.
+    /// `workflow`, `pack`, `dialect`, `binding`, `bound`, `release`, `case`, `sources`, `preparation`, `audit`,
+    /// `run`, `evaluation-error`, `payload`, `record`, `set`, `selection`, `execution`.
     pub what: &'p str,
     pub stage: &'p str,
     /// Which instance of the stage.

@@ -30,6 +30,16 @@ pub struct StagePlan {
     pub select: Select,
     /// What the instances meet, in order; the last one repeats.
     pub instances: Vec<Vec<Try>>,
+    /// The sources of the dialect, which is made up; by default one that has no parameters.
+    pub sources: Option<Json>,
+    /// What its outputs state to carry: classes, and whether there is generated influence.
+    pub influence: (&'static [&'static str], bool),
+    /// The revision of its selection.
+    pub revision: u32,
+    /// What the ids of its instances end in: a retry after consumption is a new instance of a new branch.
+    pub suffix: &'static str,
+    /// Which instances are recorded as over the bound, whatever the order of instances says.
+    pub over: Option<Vec<usize>>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -67,7 +77,11 @@ pub enum Try {
     /// Ended with a Core error.
     EvaluationError,
     Interrupted,
+    /// Interrupted before there was anything to export.
+    Nothing,
     Cancelled,
+    /// Ended like this before anything was acquired, with this failure: no attempt, and its case is retained.
+    Unbegun(&'static str, Option<&'static str>),
 }
 
 pub fn outcome(id: &str) -> Json {
@@ -123,6 +137,11 @@ impl Plan {
                     bound: true,
                     select: Select::Reviewer(vec![0, 2]),
                     instances: vec![evaluated(organisations)],
+                    sources: None,
+                    influence: (&["generated"], true),
+                    revision: 1,
+                    suffix: "",
+                    over: None,
                 },
                 StagePlan {
                     id: "people",
@@ -134,6 +153,11 @@ impl Plan {
                     bound: true,
                     select: Select::Terminal,
                     instances: vec![evaluated(people), evaluated(facts("people", vec![]))],
+                    sources: None,
+                    influence: (&["generated"], true),
+                    revision: 1,
+                    suffix: "",
+                    over: None,
                 },
             ],
             max_records: 100,
@@ -271,7 +295,7 @@ impl Plan {
         let people = || Try::Evaluated(facts("people", vec![item("p")]), outcome("listed"));
         plan.stages[1].instances = vec![
             vec![Try::Interrupted, Try::Failed("acquisition-failed"), people()],
-            vec![Try::EvaluationError, people()],
+            vec![Try::EvaluationError, Try::Nothing, people()],
             vec![Try::Failed("admission-refused")],
             vec![Try::Failed("preparation-failed")],
             vec![Try::EvaluationError],
@@ -280,6 +304,23 @@ impl Plan {
             vec![Try::Cancelled],
             vec![],
         ];
+        plan
+    }
+
+    /// The same answers in another order, and in another order within one of them.
+    pub fn reordered() -> Self {
+        let mut plan = Self::two_stages();
+        let mut tagged = item("o2");
+        *tagged.at("tags") = Json::List(vec![text("b"), text("a")]);
+        let offered = facts("organisations", vec![item("o3"), tagged, item("o1")]);
+        plan.stages[0].instances = vec![vec![Try::Evaluated(offered, outcome("listed"))]];
+        plan
+    }
+
+    /// All children are reserved, and then the run is interrupted before anything is acquired.
+    pub fn stopped_after_admission() -> Self {
+        let mut plan = Self::two_stages();
+        plan.stages[1].instances = vec![vec![Try::Unbegun("interrupted", None)]];
         plan
     }
 

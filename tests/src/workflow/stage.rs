@@ -7,7 +7,7 @@ use anchorlog_proto::Digest;
 use super::attempt::Tried;
 use super::form::{bindings, identity, pack_id, project, rule};
 use super::json::{Json, digest, number, object, optional, text};
-use super::plan::{Dialect, Plan, Select, StagePlan};
+use super::plan::{Dialect, Plan, Select, StagePlan, Try};
 use super::{Bundle, EXECUTION, Point, Tamper, closed_set, nullable, workflow};
 
 pub(super) struct World<'p> {
@@ -104,7 +104,47 @@ impl<'p> World<'p> {
         self.put("workflow.json", bytes);
         self.put("workflow.sha256", format!("{}\n", self.workflow).into_bytes());
         self.put("README.md", b"Generated.\n".to_vec());
+        let trust = object([("keys", Json::List(vec![text("public-test-key")]))]);
+        self.put("trust.json", trust.literal());
+        let mut report = self.report(execution).literal();
+        report.push(b'\n');
+        self.put("expected-report.json", report);
         Bundle { files: self.files, workflow: self.workflow, execution, runtime: self.runtime }
+    }
+
+    /// The report that section 9's reader has to give, counted from what was written.
+    fn report(&self, execution: Digest) -> Json {
+        let completed = |instance: &Json| {
+            let state = instance.get("state");
+            state == Some(&text("completed")) || state == Some(&text("completed-zero"))
+        };
+        let stages = self.plan.stages.iter().zip(&self.selections);
+        let selected = |(stage, selection): (&StagePlan, &Json)| {
+            matches!(stage.select, Select::Terminal) || *selection != Json::Null
+        };
+        let complete = self.instances.iter().all(completed)
+            && !self.blocked.contains(&true)
+            && stages.into_iter().all(selected);
+        let selections = self.selections.iter().filter(|pin| **pin != Json::Null).count();
+        object([
+            ("authentication", text("not-established")),
+            ("completion", text(if complete { "complete" } else { "partial" })),
+            ("consistency", text("agrees")),
+            (
+                "counts",
+                object([
+                    ("instances", number(self.instances.len())),
+                    ("outputs", number(self.offered.iter().map(Vec::len).sum::<usize>())),
+                    ("selections", number(selections)),
+                    ("stages", number(self.plan.stages.len())),
+                ]),
+            ),
+            ("dispositions", text("not-replayed")),
+            ("executionDigest", digest(execution)),
+            ("preparations", text("agree")),
+            ("result", text("reading")),
+            ("workflowDigest", digest(self.workflow)),
+        ])
     }
 
     pub(super) fn touch(
@@ -126,13 +166,17 @@ impl<'p> World<'p> {
 
     fn freeze(&mut self, stage: &StagePlan) -> Frozen {
         let folder = format!("stages/{}", stage.id);
-        let pack_text = format!("{{\n  \"id\": \"{}\"\n}}\n", pack_id(stage));
+        let mut pack = object([("id", text(pack_id(stage)))]);
+        self.touch("pack", stage.id, 0, 0, &mut pack);
+        // As somebody wrote it: a pack's digest is of its exact bytes.
+        let pack_text = String::from_utf8(pack.canon()).unwrap().replacen('{', "{\n  ", 1) + "\n";
         let pack = self.put(&format!("{folder}/pack.json"), pack_text.clone().into_bytes());
         let mut dialect = identity(stage);
         if let Dialect::Named2 | Dialect::Named3 = stage.dialect {
             *dialect.at("title") = text("a <made-up> dialect");
         }
-        *dialect.at("sources") = Json::List(vec![text(stage.id)]);
+        let sources = stage.sources.clone();
+        *dialect.at("sources") = sources.unwrap_or_else(|| Json::List(vec![text(stage.id)]));
         self.touch("dialect", stage.id, 0, 0, &mut dialect);
         let published = self.put(&format!("{folder}/dialect.json"), dialect.canon());
         let mut bound = dialect.clone();
@@ -234,7 +278,7 @@ impl<'p> World<'p> {
         let mut selection = object([
             ("execution", text(EXECUTION)),
             ("outputSetDigest", digest(set)),
-            ("revision", number(1)),
+            ("revision", number(stage.revision)),
             ("selected", Json::List(records.iter().copied().map(digest).collect())),
             ("selectionVersion", number(1)),
             ("upstreamStage", text(stage.id)),
@@ -255,7 +299,7 @@ impl<'p> World<'p> {
             *selection.at("refusal") = text("limit-exceeded");
         }
         self.touch("selection", stage.id, 0, 0, &mut selection);
-        let path = format!("selections/{}/1.json", stage.id);
+        let path = format!("selections/{}/{}.json", stage.id, stage.revision);
         let pin = self.put(&path, selection.canon());
         self.selections.push(digest(pin));
         self.selected.push((!refused).then_some((pin, records)));
@@ -272,7 +316,7 @@ impl<'p> World<'p> {
         offered: &mut Vec<(Digest, Json, Json)>,
         tripped: &mut bool,
     ) {
-        let id = format!("{}-{}", stage.id, ordinal + 1);
+        let id = format!("{}-{}{}", stage.id, ordinal + 1, stage.suffix);
         let case = match (parent, upstream) {
             (Some((_, record)), Some(upstream)) => {
                 let all = &self.offered[upstream];
@@ -293,22 +337,27 @@ impl<'p> World<'p> {
             ),
         };
         let tries = stage.instances.get(ordinal).or(stage.instances.last()).unwrap().clone();
-        let begun = case.is_some() && !tries.is_empty();
-        let case_digest = case.filter(|_| begun).map(|mut case| {
+        let unbegun = match tries.as_slice() {
+            [] => Some(("cancelled", None)),
+            [Try::Unbegun(state, failure)] => Some((*state, *failure)),
+            _ => None,
+        };
+        let begun = case.is_some() && unbegun.is_none();
+        let case_digest = case.filter(|_| !tries.is_empty()).map(|mut case| {
             self.touch("case", stage.id, ordinal, 0, &mut case);
             self.put(&format!("instances/{id}/case.json"), case.literal())
         });
         let mut attempts = Vec::new();
         let (mut state, mut failure) =
             if begun { ("", None) } else { ("failed", Some("projection-invalid")) };
-        if tries.is_empty() {
-            (state, failure) = ("cancelled", None);
+        if let Some(unbegun) = unbegun {
+            (state, failure) = unbegun;
         }
         for (number, attempt) in tries.iter().enumerate().take(if begun { usize::MAX } else { 0 }) {
             let mut tried = self.attempt(at, stage, ordinal, &id, number, attempt);
             let offers = tried.outputs.as_ref().map_or(0, Vec::len);
             *tripped |= offered.len() + offers > self.plan.max_records as usize;
-            if *tripped {
+            if stage.over.as_ref().map_or(*tripped, |over| over.contains(&ordinal)) {
                 (tried.state, tried.failure, tried.outputs) =
                     ("failed", Some("limit-exceeded"), None);
                 *tried.json.at("state") = text("failed");

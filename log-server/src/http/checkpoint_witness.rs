@@ -12,10 +12,10 @@ use axum::response::{IntoResponse, Response};
 
 use super::holder::not_a_bearer;
 use super::problem::{Code, Problem, ProblemBody, WitnessCode};
-use super::query::Query;
+use super::query::{MAX_PAGE, Part, Query};
 use super::submit::not_admitted_because;
 use super::{App, IMMUTABLE, VOLATILE, body, disk_full};
-use crate::checkpoint_witness::{Answer, CheckpointWitness, Disagreement, MAX_PAGE, Refusal};
+use crate::checkpoint_witness::{Answer, CheckpointWitness, Disagreement, Refusal};
 use crate::standing::Standing;
 
 /// Have the last of these checkpoints of an audit trail witnessed.
@@ -100,23 +100,10 @@ pub(super) async fn statements(
     path: Result<Path<String>, axum::extract::rejection::PathRejection>,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let (from, limit) = {
-        let query = Query::read(uri.query(), &["from", "limit"])?;
-        let limit = match query.number("limit")? {
-            None => MAX_PAGE,
-            Some(limit) => usize::try_from(limit)
-                .ok()
-                .filter(|limit| (1..=MAX_PAGE).contains(limit))
-                .ok_or_else(|| {
-                    let detail = format!("`limit` must be a whole number from 1 to {MAX_PAGE}.");
-                    Problem::new(Code::BadParameter, detail)
-                })?,
-        };
-        (query.number("from")?.unwrap_or(0), limit)
-    };
+    let part = Part::read(&Query::read(uri.query(), &Part::PARAMETERS)?, MAX_PAGE)?;
     let witness = witness(&app)?;
     let trail = trail(path)?;
-    let page = off_thread(move || witness.page(trail, from, limit)).await?;
+    let page = off_thread(move || witness.page(trail, part.from, part.limit)).await?;
     let page = page.ok_or_else(nothing)?;
     Ok(jsonl(page.lines, if page.is_settled { IMMUTABLE } else { VOLATILE }))
 }

@@ -13,7 +13,7 @@ use axum::http::Uri;
 use axum::response::Response;
 
 use super::problem::{Code, Problem, ProblemBody};
-use super::query::{Query, decode};
+use super::query::{MAX_PAGE, Part, Query, decode};
 use super::receipt::MAX_CLAIMS;
 use super::wire::{
     KindSchema, ListedEntry, LookupAnswer, SubmitterAnswer, TrailAnswer, TrailConflict,
@@ -68,7 +68,7 @@ pub(super) async fn lookup(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
     ),
 )]
 pub(super) async fn trail(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
-    let part = Part::read(&Query::read(uri.query(), &Part::PARAMETERS)?)?;
+    let part = Part::read(&Query::read(uri.query(), &Part::PARAMETERS)?, DEFAULT_PAGE)?;
     let trail: Trail = last_segment(&uri)?.parse().map_err(|_| {
         let detail = "A trail is 1 to 128 characters of a-z, 0-9, `:`, `.`, `_`, `-`, the first one a \
                       letter or digit.";
@@ -105,7 +105,7 @@ pub(super) async fn trail(State(app): State<Arc<App>>, uri: Uri) -> Result<Respo
     ),
 )]
 pub(super) async fn submitter(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Problem> {
-    let part = Part::read(&Query::read(uri.query(), &Part::PARAMETERS)?)?;
+    let part = Part::read(&Query::read(uri.query(), &Part::PARAMETERS)?, DEFAULT_PAGE)?;
     let signer: SignerId = last_segment(&uri)?.parse().map_err(|_| {
         let detail = "A key id is `gadk1:` and 64 lower-case hexadecimal digits.";
         Problem::new(Code::BadParameter, detail)
@@ -116,32 +116,6 @@ pub(super) async fn submitter(State(app): State<Arc<App>>, uri: Uri) -> Result<R
         Ok(SubmitterAnswer { entries: listed(app, &page.items)?, next: page.next })
     });
     Ok(json_of(&answer.await?, VOLATILE))
-}
-
-/// Which part of a list is wanted.
-#[derive(Clone, Copy)]
-struct Part {
-    from: u64,
-    limit: usize,
-}
-
-impl Part {
-    const PARAMETERS: [&'static str; 2] = ["from", "limit"];
-
-    fn read(query: &Query<'_>) -> Result<Self, Problem> {
-        let from = query.number("from")?.unwrap_or(0);
-        let limit = match query.number("limit")? {
-            None => DEFAULT_PAGE,
-            Some(limit) => usize::try_from(limit)
-                .ok()
-                .filter(|limit| (1..=MAX_PAGE).contains(limit))
-                .ok_or_else(|| {
-                    let detail = format!("`limit` must be a whole number from 1 to {MAX_PAGE}.");
-                    Problem::new(Code::BadParameter, detail)
-                })?,
-        };
-        Ok(Self { from, limit })
-    }
 }
 
 /// Reads what the index points at.
@@ -206,9 +180,6 @@ fn last_segment(uri: &Uri) -> Result<String, Problem> {
 
 /// Entries of a list when the client doesn't say.
 const DEFAULT_PAGE: usize = 100;
-
-/// Entries of the longest list.
-const MAX_PAGE: usize = 1000;
 
 /// Claims on one place that are listed; one disputed place must not make an answer large.
 const MAX_LISTED_CLAIMS: usize = 100;

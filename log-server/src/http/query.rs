@@ -53,6 +53,40 @@ impl<'a> Query<'a> {
     }
 }
 
+/// Which part of a list is wanted: `from` and `limit`.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::exhaustive_structs, reason = "its two parameters")]
+pub struct Part {
+    /// The first index.
+    pub from: u64,
+    /// How many at most, from 1 to [`MAX_PAGE`].
+    pub limit: usize,
+}
+
+impl Part {
+    /// The parameters it is read from.
+    pub const PARAMETERS: [&'static str; 2] = ["from", "limit"];
+
+    /// Reads it; without a `limit` that is `usual`.
+    pub fn read(query: &Query<'_>, usual: usize) -> Result<Self, Problem> {
+        let from = query.number("from")?.unwrap_or(0);
+        let limit = match query.number("limit")? {
+            None => usual,
+            Some(limit) => usize::try_from(limit)
+                .ok()
+                .filter(|limit| (1..=MAX_PAGE).contains(limit))
+                .ok_or_else(|| {
+                    let detail = format!("`limit` must be a whole number from 1 to {MAX_PAGE}.");
+                    Problem::new(Code::BadParameter, detail)
+                })?,
+        };
+        Ok(Self { from, limit })
+    }
+}
+
+/// The most that any list shows at once.
+pub const MAX_PAGE: usize = 1000;
+
 /// Reads a whole number as the text formats write it: decimal, no sign, no leading zeros, at most 2^63-1.
 pub fn number(name: &str, text: &str) -> Result<u64, Problem> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

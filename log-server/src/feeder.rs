@@ -56,7 +56,8 @@ impl Feeder {
                 }
                 Err(error) => {
                     // Engines that fail in the background don't say why.
-                    let out_of_space = error.is_out_of_space() || self.space.is_low();
+                    let out_of_space =
+                        error.is_out_of_space() || self.space.is_low(self.finder.lag());
                     tracing::error!(%error, out_of_space, "the index failed and is opened again");
                     let stop = self.read_on_until_there_is_room();
                     self.finder.unavailable(out_of_space);
@@ -75,10 +76,10 @@ impl Feeder {
     /// Keeps an index that can't be written open on a full disk: it still answers, and what it lacks waits
     /// beside it. Opening it again would take space. True: stop.
     fn read_on_until_there_is_room(&self) -> bool {
-        if self.space.is_low() {
+        if self.space.is_low(self.finder.lag()) {
             self.finder.starved();
         }
-        while self.finder.is_ready() && self.space.is_low() {
+        while self.finder.is_ready() && self.space.is_low(self.finder.lag()) {
             if self.finder.sleep(REOPEN_AFTER) {
                 return true;
             }
@@ -101,6 +102,7 @@ impl Feeder {
         let mut synced = Instant::now();
         // What waits may be indexed already, if the index was opened again: start from the log.
         self.catch_up(&**index)?;
+        self.space.owe(index.unwritten_bytes());
         self.finder.ready(Arc::clone(index));
         loop {
             let mut stop = self.finder.sleep(SYNC_EVERY);
@@ -118,12 +120,16 @@ impl Feeder {
                 let known = index.indexed_size();
                 let fresh: Vec<IndexedEntry> =
                     entries.into_iter().filter(|entry| entry.index >= known).collect();
+                self.space.pay();
                 index.append(known, &fresh)?;
+                self.space.owe(index.unwritten_bytes());
                 self.finder.release(batches);
                 self.metrics.set_indexed(index.indexed_size());
             }
             if stop || synced.elapsed() >= SYNC_EVERY {
+                self.space.pay();
                 index.sync()?;
+                self.space.owe(index.unwritten_bytes());
                 synced = Instant::now();
             }
             if stop {

@@ -310,6 +310,10 @@ impl Store for FjallStore {
         })
     }
 
+    fn unwritten_bytes(&self) -> u64 {
+        count(self.recent.len()).saturating_mul(RECENT_BYTES)
+    }
+
     fn sync(&self) -> Result<(), IndexError> {
         if let Some(state) = self.newest() {
             match self.recent.len() {
@@ -437,7 +441,7 @@ const MAX_MEMTABLE: u64 = 64 << 20;
 /// Table files kept open.
 const OPEN_FILES: usize = 256;
 
-/// Bytes that a recent row takes in memory.
+/// Bytes that a recent row takes in memory, and at most in the files it goes into.
 const RECENT_BYTES: u64 = 128;
 
 /// See the head of this file.

@@ -229,6 +229,10 @@ impl<S: Store> Index for KeyedIndex<S> {
         self.list(Table::Signer, &list_key(&name, from), &list_key(&name, u64::MAX), limit, posting)
     }
 
+    fn unwritten_bytes(&self) -> u64 {
+        self.store.unwritten_bytes()
+    }
+
     fn sync(&self) -> Result<(), IndexError> {
         let _writer = self.write_access()?;
         self.write(Store::sync)

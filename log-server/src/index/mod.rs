@@ -140,6 +140,11 @@ pub trait Index: Send + Sync {
     /// Makes everything appended so far durable.
     fn sync(&self) -> Result<(), IndexError>;
 
+    /// Bytes of files that what was appended and isn't in any yet will take, about.
+    fn unwritten_bytes(&self) -> u64 {
+        0
+    }
+
     /// Checks what of its files [`scan`](Self::scan) doesn't read, as far as the engine has checksums of it.
     fn check_files(&self) -> Result<(), IndexError> {
         Ok(())

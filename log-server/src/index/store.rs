@@ -47,6 +47,11 @@ pub(super) trait Store: Send + Sync {
     /// Makes every commit so far durable.
     fn sync(&self) -> Result<(), IndexError>;
 
+    /// See [`super::Index::unwritten_bytes`].
+    fn unwritten_bytes(&self) -> u64 {
+        0
+    }
+
     /// Compares files with checksums, as far as the engine has some that reading all rows doesn't compare.
     fn check_files(&self) -> Result<(), IndexError> {
         Ok(())

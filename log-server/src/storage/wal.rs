@@ -21,6 +21,9 @@ const SPARE: &str = "spare";
 /// What a disk writes whole or not at all, in bytes.
 const SECTOR: usize = 512;
 
+/// The part of the free space that a new segment may take. Much of it may be promised to the index.
+const SEGMENT_SHARE: usize = 16;
+
 /// More zeros than follow one another in a record.
 const ZEROS_IN_A_RECORD: usize = 16;
 
@@ -165,7 +168,7 @@ impl FileJournal {
             let full = std::io::ErrorKind::StorageFull.into();
             return Err(DurableError::new(&self.directory, Operation::Allocate, full).into());
         }
-        Ok(needed.max(self.options.segment_bytes.min(free / 4)))
+        Ok(needed.max(self.options.segment_bytes.min(free / SEGMENT_SHARE)))
     }
 }
 

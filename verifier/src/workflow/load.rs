@@ -63,6 +63,9 @@ pub(super) struct Reference {
 /// The most names that are kept of a list for people.
 const MAX_NAMES: usize = 16;
 
+/// Bytes of a file beside the artifacts at most.
+const MAX_BESIDE: usize = 4096;
+
 /// Reads a bundle through the reference phase.
 pub(super) fn reference(files: &dyn Files) -> Result<Reference, CouldNotRun> {
     let mut shelf = Shelf::open(files)?;
@@ -208,11 +211,13 @@ impl<'f> Shelf<'f> {
 
     /// A file beside the artifacts: read where it is there, at most 4 KiB.
     pub(super) fn beside(&mut self, path: &str) -> Result<Option<Vec<u8>>, CouldNotRun> {
-        if self.sizes.get(path).is_some_and(|size| *size <= 4096) {
-            self.read.insert(path.to_owned());
-            return self.files.read(path, 4096).map(Some);
+        let Some(size) = self.sizes.get(path).copied() else { return Ok(None) };
+        self.read.insert(path.to_owned());
+        if usize::try_from(size).map_or(true, |size| size > MAX_BESIDE) {
+            // More than it has to say, so it agrees with nothing; neither does an empty file.
+            return Ok(Some(Vec::new()));
         }
-        Ok(None)
+        self.files.read(path, MAX_BESIDE).map(Some)
     }
 
     /// A pinned artifact through `read`, with the digest of its bytes.

@@ -93,6 +93,13 @@ fn expectations_that_are_held_elsewhere() {
     let side = "instances/people-1/attempts/1/verified-at.txt".to_owned();
     bundle.files.insert(side, b"2026-10-16T00:00:00Z\n".to_vec());
     assert_eq!(outcome_of(&bundle).1, "digest-mismatch");
+    // More than a side file has to say is no agreement either, however it begins.
+    for side in ["preparation.sha256", "verified-at.txt"] {
+        let mut bundle = good.clone();
+        let side = format!("instances/people-1/attempts/1/{side}");
+        bundle.files.get_mut(&side).unwrap().extend([b' '; 5_000]);
+        assert_eq!(outcome_of(&bundle).1, "digest-mismatch", "{side}");
+    }
 }
 
 #[test]

@@ -7,10 +7,9 @@ use anchorlog_proto::json::{Object, Value};
 
 use super::Common;
 use super::error::CliError;
-use super::opening::{Mode, has_log, keys_of, open};
-use super::renew::{ask, is_held, lines};
+use super::renew::lines;
 use super::report::{Answer, Report};
-use super::serve::start_logging;
+use super::served::here_or_served;
 use crate::anchoring::admin::{self, Request};
 use crate::anchoring::{Anchoring, authorities, options};
 use crate::config::Config;
@@ -31,27 +30,8 @@ pub(super) struct FreezeArgs {}
 
 pub(super) fn run(common: &Common, _: &FreezeArgs) -> Result<Answer, CliError> {
     let config = common.config(None)?;
-    if !has_log(&config.log.data) {
-        return Err(CliError::NoLog { directory: config.log.data });
-    }
-    start_logging(&config.telemetry);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(CliError::Runtime)?;
-    let metrics = Metrics::new();
-    let (keys, _) = keys_of(&config, Mode::Sign)?;
-    let (answer, running) = match open(&config, keys, Mode::Sign, metrics.clone()) {
-        Ok((log, running)) => {
-            let answer = runtime.block_on(freeze(&config, &log, metrics));
-            let closed = running.shut_down();
-            let answer = answer?;
-            closed?;
-            (answer, false)
-        }
-        Err(CliError::Log(error)) if is_held(&error) => {
-            (ask(&config, &runtime, Request::Freeze)?, true)
-        }
-        Err(error) => return Err(error),
-    };
+    let freeze = async |log, metrics| freeze(&config, &log, metrics).await;
+    let (answer, running) = here_or_served(&config, Request::Freeze, freeze)?;
     Ok(Answer::Report(report(&config, &answer, running)))
 }
 

@@ -17,6 +17,7 @@ mod remote;
 mod renew;
 mod report;
 mod serve;
+mod served;
 mod shell;
 mod token;
 mod witness;

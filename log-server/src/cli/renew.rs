@@ -3,19 +3,14 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use anchorlog_client::durable::LockError;
-use anchorlog_proto::json::{self, Object, ReadLimits, Value};
+use anchorlog_proto::json::{Object, Value};
 
 use super::Common;
 use super::error::CliError;
-use super::opening::{Mode, has_log, keys_of, open};
 use super::report::{Answer, Report};
-use super::serve::start_logging;
+use super::served::here_or_served;
 use crate::anchoring::admin::{self, Request};
 use crate::anchoring::{Anchoring, authorities, options};
-use crate::config::Config;
-use crate::error::Error;
-use crate::metrics::Metrics;
 
 /// Have the newest checkpoint stamped now by all time-stamping authorities.
 ///
@@ -31,62 +26,20 @@ pub(super) struct RenewArgs {}
 
 pub(super) fn run(common: &Common, _: &RenewArgs) -> Result<Answer, CliError> {
     let config = common.config(None)?;
-    if !has_log(&config.log.data) {
-        return Err(CliError::NoLog { directory: config.log.data });
-    }
-    start_logging(&config.telemetry);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(CliError::Runtime)?;
-    let metrics = Metrics::new();
-    let (keys, _) = keys_of(&config, Mode::Sign)?;
-    let (round, running) = match open(&config, keys, Mode::Sign, metrics.clone()) {
-        Ok((log, running)) => {
-            let round = runtime.block_on(async {
-                let made = authorities(&config.anchoring, &config.log.data)?;
-                if made.all.is_empty() {
-                    return Err(CliError::NoAuthorities);
-                }
-                // Without the index the statements about the tokens can't be told from duplicates.
-                while !log.is_ready() && !log.has_failed() {
-                    tokio::time::sleep(Duration::from_millis(5)).await;
-                }
-                let options = options(&config.anchoring);
-                let (mut anchoring, _handle) =
-                    Anchoring::new(log.clone(), made.all, options, metrics)?;
-                Ok(admin::describe(&anchoring.once().await))
-            });
-            let closed = running.shut_down();
-            let round = round?;
-            closed?;
-            (round, false)
+    let (round, running) = here_or_served(&config, Request::Renew, async |log, metrics| {
+        let made = authorities(&config.anchoring, &config.log.data)?;
+        if made.all.is_empty() {
+            return Err(CliError::NoAuthorities);
         }
-        Err(CliError::Log(error)) if is_held(&error) => {
-            (ask(&config, &runtime, Request::Renew)?, true)
+        // Without the index the statements about the tokens can't be told from duplicates.
+        while !log.is_ready() && !log.has_failed() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        Err(error) => return Err(error),
-    };
+        let options = options(&config.anchoring);
+        let (mut anchoring, _handle) = Anchoring::new(log, made.all, options, metrics)?;
+        Ok(admin::describe(&anchoring.once().await))
+    })?;
     Ok(Answer::Report(report(&round, running)))
-}
-
-pub(super) fn is_held(error: &Error) -> bool {
-    matches!(error, Error::Lock(LockError::Held { .. }))
-}
-
-/// Asks the server that runs on the directory.
-pub(super) fn ask(
-    config: &Config,
-    runtime: &tokio::runtime::Runtime,
-    request: Request,
-) -> Result<Object<'static>, CliError> {
-    let line = runtime
-        .block_on(admin::ask(&config.log.data, request))
-        .map_err(|source| CliError::Admin { source })?;
-    let limits = ReadLimits::DEFAULT.with_bytes(line.len());
-    let value = json::parse(line.trim_ascii_end(), &limits).ok();
-    value
-        .and_then(|value| value.as_object().cloned())
-        .map(Object::into_owned)
-        .ok_or_else(|| CliError::Admin { source: std::io::ErrorKind::InvalidData.into() })
 }
 
 /// Who stamped, and who didn't: a line for each.

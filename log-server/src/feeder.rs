@@ -14,8 +14,8 @@ use crate::error::Error;
 use crate::finder::Finder;
 use crate::index::{self, Engine, Index, IndexError, IndexedEntry, Opened, Remedy};
 use crate::metrics::Metrics;
-use crate::sequencer::SpaceGuard;
 use crate::storage::record::entries_of;
+use crate::storage::space::SpaceGuard;
 use crate::storage::{Defect, Objects, StorageError};
 
 /// How long the feeder waits before it opens a failed index again.

@@ -33,10 +33,11 @@ use crate::metrics::Metrics;
 use crate::pool::{Committed, Pool, SubmitError};
 use crate::recovery::{INDEX, LOCK};
 use crate::rollback::{GuardError, Known};
-use crate::sequencer::{Sequencer, SpaceGuard};
+use crate::sequencer::Sequencer;
 use crate::snapshot::Snapshot;
 use crate::standing::Standing;
 use crate::storage::record::entries_of;
+use crate::storage::space::SpaceGuard;
 use crate::storage::{Defect, Journal, Objects, StorageError};
 use crate::tree::StoredTree;
 

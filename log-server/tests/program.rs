@@ -14,6 +14,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anchorlog_proto::timestamp::{TimestampResponse, Token};
@@ -67,13 +68,22 @@ impl Server {
         let patience = Instant::now() + Duration::from_secs(20);
         while server.get("/readyz").0 != 200 {
             assert!(Instant::now() < patience, "the server doesn't become ready");
-            std::thread::sleep(Duration::from_millis(10));
+            thread::sleep(Duration::from_millis(10));
         }
         server
     }
 
     fn get(&self, path: &str) -> (u16, String) {
         self.exchange(&format!("GET {path} HTTP/1.1\r\n"), "")
+    }
+
+    /// Waits until a line is among the metrics. They follow what the log answers a moment later.
+    fn measures(&self, line: &str) {
+        let patience = Instant::now() + Duration::from_secs(30);
+        while !self.get("/metrics").1.lines().any(|known| known == line) {
+            assert!(Instant::now() < patience, "never: {line}");
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn submit(&self, digit: char) -> Value {
@@ -217,7 +227,7 @@ fn a_log_without_configuration_is_anchored_by_itself_and_says_what_that_is_worth
     assert_eq!(shown["timestamps"][0]["token"], receipt["timestamps"][0]);
     let ready: Value = serde_json::from_str(&server.get("/readyz").1).unwrap();
     assert_eq!(ready["anchoring"]["authorities"][0]["error"], Value::Null);
-    assert!(server.get("/metrics").1.contains("anchorlog_anchored_size 1"));
+    server.measures("anchorlog_anchored_size 1");
 
     // The statement about the token, and then one more for every renewal: by the server, and without it.
     let (code, renewed) = report(home.path(), &["renew"]);
@@ -269,7 +279,7 @@ fn a_request_in_work_is_answered_before_the_stop() {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(home.path(), &[]);
     let address = server.address.clone();
-    let waiting = std::thread::spawn(move || {
+    let waiting = thread::spawn(move || {
         let body = format!(
             r#"{{"schema":"anchorlog.statement/1","kind":"digest","digest":"sha256:{}"}}"#,
             "d".repeat(64)
@@ -290,7 +300,7 @@ fn a_request_in_work_is_answered_before_the_stop() {
     let patience = Instant::now() + Duration::from_secs(20);
     while !server.get("/v1/log").1.contains("\"size\":1") {
         assert!(Instant::now() < patience);
-        std::thread::sleep(Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(5));
     }
     let stopping = Instant::now();
     assert_eq!(server.stop(Signal::TERM), 0);

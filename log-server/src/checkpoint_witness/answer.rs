@@ -47,6 +47,30 @@ pub enum Opening {
     Read(WitnessKey),
 }
 
+/// What an opened witness does.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[allow(clippy::exhaustive_enums, reason = "it signs, or it has a reason not to")]
+pub enum Activity {
+    /// It signs what it can answer for.
+    Signing,
+    /// It was opened to be read.
+    Reading,
+    /// Its files have failed it: it signs nothing until it is opened anew.
+    Stopped,
+}
+
+impl Activity {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Signing => "signing",
+            Self::Reading => "reading",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
 /// What a submission is answered.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[allow(clippy::exhaustive_enums, reason = "the specification has these")]

@@ -38,7 +38,9 @@ mod tests;
 mod verify;
 mod writer;
 
-pub use self::answer::{Answer, Disagreement, MAX_PAGE, Opening, Options, Page, RegistrationMode};
+pub use self::answer::{
+    Activity, Answer, Disagreement, MAX_PAGE, Opening, Options, Page, RegistrationMode,
+};
 pub use self::book::Limits;
 pub use self::disk::Paths;
 pub use self::error::{CheckpointWitnessError, Refusal};

@@ -11,7 +11,9 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use super::allowance::Allowances;
-use super::answer::{Answer, Disagreement, MAX_PAGE, Opening, Options, Page, RegistrationMode};
+use super::answer::{
+    Activity, Answer, Disagreement, MAX_PAGE, Opening, Options, Page, RegistrationMode,
+};
 use super::book::{Book, Place};
 use super::disk::{Paths, Reader};
 use super::error::{CheckpointWitnessError, Refusal};
@@ -110,17 +112,16 @@ impl CheckpointWitness {
         (book.trail_count(), book.statements())
     }
 
-    /// How it goes, in a word, without waiting for a statement that is being signed: `signing`, `reading` or
-    /// `stopped`.
+    /// What it does, without waiting for a statement that is being signed.
     #[must_use]
-    pub fn standing(&self) -> &'static str {
-        let Some(writer) = &self.writer else { return "reading" };
+    pub fn activity(&self) -> Activity {
+        let Some(writer) = &self.writer else { return Activity::Reading };
         let is_stopped = match writer.try_lock() {
             Ok(writer) => writer.is_stopped,
             Err(TryLockError::Poisoned(writer)) => writer.into_inner().is_stopped,
             Err(TryLockError::WouldBlock) => false,
         };
-        if is_stopped { "stopped" } else { "signing" }
+        if is_stopped { Activity::Stopped } else { Activity::Signing }
     }
 
     /// Takes one submission from the principal's rate, if it may submit at all.

@@ -15,6 +15,7 @@ use super::wire::{
 };
 use super::{App, VOLATILE, index_not_ready, json_of};
 use crate::anchoring::{AuthorityStatus, Status};
+use crate::checkpoint_witness::Activity;
 use crate::clock::Clock;
 use crate::metrics::Format;
 use crate::standing::Standing;
@@ -82,9 +83,12 @@ pub(super) async fn readyz(State(app): State<Arc<App>>, uri: Uri) -> Result<Resp
     let witness = app.checkpoint_witness.as_ref();
     let answer = HealthAnswer {
         anchoring: anchoring.map(anchoring_health),
-        checkpoint_witness: witness.map(|witness| match app.log.standing() {
-            Standing::Open => witness.standing(),
-            Standing::ReadOnly | Standing::Frozen => "reading",
+        checkpoint_witness: witness.map(|witness| {
+            let activity = match app.log.standing() {
+                Standing::Open => witness.activity(),
+                Standing::ReadOnly | Standing::Frozen => Activity::Reading,
+            };
+            activity.as_str()
         }),
         status,
         witnessing: witnessing.map(witnessing_health),

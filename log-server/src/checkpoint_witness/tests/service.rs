@@ -8,6 +8,7 @@ use anchorlog_client::durable::{DurableError, Operation};
 use anchorlog_proto::jp::witness::StatementKind;
 
 use super::*;
+use crate::checkpoint_witness::Activity;
 use crate::checkpoint_witness::disk::Tape;
 
 /// A tape that fails at one step.
@@ -92,7 +93,7 @@ fn a_failure_stops_all_trails_and_a_restart_is_sound() {
             assert_eq!(refused, Err(Refusal::Stopped));
         }
         assert!(witness.retire(A).is_err());
-        assert_eq!(witness.standing(), "stopped");
+        assert_eq!(witness.activity(), Activity::Stopped);
         assert_eq!([read_chain(&witness, A), read_chain(&witness, B)], before);
         // What is held needs no signature.
         statement(witness.submit(&somebody(), &submission(A, 10, "a")));
@@ -136,7 +137,7 @@ fn a_full_disk_shows_before_anything_is_signed() {
     witness.with_writer(|writer| fail(&mut writer.marks, "reserve", 0, full));
     let submission = submission(A, 30, "e");
     assert_eq!(witness.submit(&somebody(), &submission), Err(Refusal::OutOfSpace));
-    assert_eq!(witness.standing(), "signing", "and nothing is stopped by it");
+    assert_eq!(witness.activity(), Activity::Signing, "and nothing is stopped by it");
     drop(witness);
     let witness = place.open().unwrap();
     assert_eq!(statement(witness.submit(&somebody(), &submission)).body().index, 3);

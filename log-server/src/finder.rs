@@ -147,14 +147,17 @@ impl Finder {
         &self,
         trail: &Trail,
         sequence: u64,
+        from: u64,
         limit: usize,
     ) -> Result<Page<Claim, u64>, FindError> {
         let wanted = |entry: &&IndexedEntry| {
-            entry.sequence == Some(sequence) && entry.trail.as_ref() == Some(trail)
+            entry.index >= from
+                && entry.sequence == Some(sequence)
+                && entry.trail.as_ref() == Some(trail)
         };
         let claim = |entry: &IndexedEntry| Claim { index: entry.index, digest: entry.digest };
         let waiting = self.collect(wanted, claim, limit + 1);
-        let page = self.read(|index| index.by_trail_sequence(trail, sequence, 0, limit))?;
+        let page = self.read(|index| index.by_trail_sequence(trail, sequence, from, limit))?;
         Ok(merge(page, waiting, limit, |claim| claim.index))
     }
 

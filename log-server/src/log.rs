@@ -328,14 +328,15 @@ impl Log {
         Ok(self.0.finder.by_trail(trail, from, limit)?)
     }
 
-    /// Entries that claim a place in a trail: more than one digest among them is a conflict.
+    /// Entries that claim a place in a trail, from index `from` on: more than one digest among them is a conflict.
     pub fn claims(
         &self,
         trail: &Trail,
         sequence: u64,
+        from: u64,
         limit: usize,
     ) -> Result<Page<Claim, u64>, Error> {
-        Ok(self.0.finder.by_trail_sequence(trail, sequence, limit)?)
+        Ok(self.0.finder.by_trail_sequence(trail, sequence, from, limit)?)
     }
 
     /// Entries signed by a submitter from index `from` on.

@@ -17,9 +17,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::body;
+use super::claims::{MAX_COMPARED, claims};
 use super::problem::{Code, Problem, ProblemBody};
 use super::query::Query;
-use super::receipt::MAX_CLAIMS;
 use super::submit::{
     count_refusal, not_admitted_because, not_committed, outcome, sentence, write_batch,
 };
@@ -167,18 +167,16 @@ async fn answer(app: &Arc<App>, held: Held) -> Result<Response, Problem> {
 /// The line's disagreement with the first checkpoint of its place, if there is one.
 ///
 /// What was first stays first, so a line gets the same answer whenever it is sent. Statements of other kinds
-/// about the same place don't count; as for receipts, the first [`MAX_CLAIMS`] of a place are looked at.
+/// about the same place don't count, unless there are [`MAX_COMPARED`] of them with other digests.
 fn conflict(
     app: &App,
     line: &AuditCheckpoint,
     place: &Place,
 ) -> Result<Option<HeldConflict>, Problem> {
-    let claims = app
-        .log
-        .claims(&Trail::from(line.trail), line.sequence, MAX_CLAIMS)
-        .map_err(|error| in_but_unknown(read_failed(&error)))?;
     let digest = line.line_digest();
-    for claim in claims.items {
+    let mut others = 0;
+    for claim in claims(app, &Trail::from(line.trail), line.sequence) {
+        let claim = claim.map_err(in_but_unknown)?;
         if claim.digest == digest {
             // The same digest in another kind of statement is another claim, but it disagrees with nothing.
             if claim.index == place.index {
@@ -188,7 +186,10 @@ fn conflict(
         }
         let entry = app.log.entry(claim.index);
         let entry = entry.map_err(|error| in_but_unknown(read_failed(&error)))?;
-        if entry.is_some_and(|entry| entry.statement().kind == StatementKind::Checkpoint) {
+        others += 1;
+        if entry.is_some_and(|entry| entry.statement().kind == StatementKind::Checkpoint)
+            || others == MAX_COMPARED
+        {
             return Ok(Some(HeldConflict {
                 held: held_line(&claim.digest, claim.index),
                 offered: held_line(&digest, place.index),

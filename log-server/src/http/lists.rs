@@ -12,9 +12,9 @@ use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
 
+use super::claims::{MAX_COMPARED, claims};
 use super::problem::{Code, Problem, ProblemBody};
 use super::query::{MAX_PAGE, Part, Query, decode};
-use super::receipt::MAX_CLAIMS;
 use super::wire::{
     KindSchema, ListedEntry, LookupAnswer, SubmitterAnswer, TrailAnswer, TrailConflict,
 };
@@ -143,17 +143,21 @@ fn row(index: u64, entry: &LogEntry) -> ListedEntry {
     }
 }
 
-/// The claims on one place of a trail, if they name more than one digest.
+/// The first claims on one place of a trail, if they name more than one digest or are too many to compare.
 fn conflict(app: &App, trail: &Trail, sequence: u64) -> Result<Option<TrailConflict>, Problem> {
-    let claims =
-        app.log.claims(trail, sequence, MAX_CLAIMS).map_err(|error| read_failed(&error))?;
-    let digests: BTreeSet<Digest> = claims.items.iter().map(|claim| claim.digest).collect();
-    if digests.len() < 2 {
-        return Ok(None);
+    let mut indexes = Vec::new();
+    let mut first = None;
+    let mut disputed = false;
+    for (before, claim) in claims(app, trail, sequence).enumerate() {
+        let claim = claim?;
+        disputed |= *first.get_or_insert(claim.digest) != claim.digest || before == MAX_COMPARED;
+        if indexes.len() < MAX_LISTED_CLAIMS {
+            indexes.push(claim.index);
+        } else if disputed {
+            break;
+        }
     }
-    let indexes =
-        claims.items.into_iter().map(|claim| claim.index).take(MAX_LISTED_CLAIMS).collect();
-    Ok(Some(TrailConflict { indexes, sequence }))
+    Ok(disputed.then_some(TrailConflict { indexes, sequence }))
 }
 
 fn digest(text: &str) -> Result<Digest, Problem> {

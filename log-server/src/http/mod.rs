@@ -10,6 +10,7 @@
 pub mod body;
 mod checkpoint_witness;
 mod checkpoints;
+mod claims;
 pub mod health;
 pub mod holder;
 mod lists;

@@ -14,8 +14,8 @@ use anchorlog_proto::receipt::{MAX_CONFLICTS, ReceiptState};
 use anchorlog_proto::statement::{LogEntry, Statement};
 
 use super::App;
+use super::claims::{MAX_COMPARED, claims};
 use super::problem::Problem;
-use super::read_failed;
 use crate::error::Error;
 use crate::log::Log;
 use crate::pool::{Committed, Place};
@@ -96,10 +96,12 @@ pub(super) fn conflicts(app: &App, statement: &Statement) -> Result<Vec<u64>, Pr
     let (Some(trail), Some(sequence)) = (&statement.trail, statement.sequence) else {
         return Ok(Vec::new());
     };
-    let claims =
-        app.log.claims(trail, sequence, MAX_CLAIMS).map_err(|error| read_failed(&error))?;
-    let others = claims.items.into_iter().filter(|claim| claim.digest != statement.digest);
-    Ok(others.map(|claim| claim.index).take(MAX_CONFLICTS).collect())
+    let compared = claims(app, trail, sequence).take(MAX_COMPARED);
+    let others = compared.filter_map(|claim| match claim {
+        Ok(claim) if claim.digest == statement.digest => None,
+        other => Some(other.map(|claim| claim.index)),
+    });
+    others.take(MAX_CONFLICTS).collect()
 }
 
 /// Whether an entry could have conflicts at all.
@@ -141,9 +143,6 @@ pub(super) fn push_escaped(text: &str, out: &mut String) {
     }
     out.push_str(rest);
 }
-
-/// Claims on one place that are looked at.
-pub(super) const MAX_CLAIMS: usize = 1000;
 
 #[cfg(test)]
 mod tests {

@@ -79,7 +79,8 @@ pub struct LookupAnswer {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrailAnswer {
-    /// Places of the trail that entries of this part claim with different digests.
+    /// Places of the trail that entries of this part claim, and that are claimed with different digests or more
+    /// often than 10,000 times.
     pub conflicts: Vec<TrailConflict>,
     /// In the order of the log.
     pub entries: Vec<ListedEntry>,
@@ -396,8 +397,8 @@ pub enum StateSchema {
 #[schema(as = Receipt)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiptSchema {
-    /// Other entries that claim the same place of the same trail with another digest. Absent when there
-    /// are none.
+    /// Other entries that claim the same place of the same trail with another digest, among its first 10,000
+    /// claims. Absent when there are none.
     #[schema(min_items = 1, nullable = false)]
     conflicts: Option<Vec<u64>>,
     /// Position in the log.

@@ -173,7 +173,7 @@ fn a_lookup_right_after_a_receipt_finds_the_entry() {
         let rival = Statement::new(StatementKind::Digest, Digest::of(b"rival"))
             .in_trail("trail:1".parse().unwrap(), Some(5));
         log.submit(vec![LogEntry::unsigned(rival).unwrap()]).await.unwrap();
-        let claims = log.claims(&trail, 5, 10).unwrap().items;
+        let claims = log.claims(&trail, 5, 0, 10).unwrap().items;
         assert_eq!(claims.iter().map(|claim| claim.index).collect::<Vec<_>>(), [16, 300]);
     });
     running.shut_down().unwrap();

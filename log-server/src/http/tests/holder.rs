@@ -127,6 +127,32 @@ async fn other_statements_about_a_place_are_no_conflict() {
 }
 
 #[tokio::test]
+async fn a_conflict_cannot_be_buried_under_other_statements() {
+    let world = World::new().await;
+    let trail = TrailId::from_bytes([1; 16]);
+    let crowd = |numbers: core::ops::Range<u64>, sequence: u64| {
+        let one = |number| entry(statement(number).in_trail(trail.into(), Some(sequence)));
+        numbers.map(one).collect::<Vec<_>>()
+    };
+    // More than one look at the index brings.
+    world.commit(crowd(0..2_500, 1)).await;
+    assert_eq!(places(&world.lines(line(1, 1, "first")).await), [(2_500, false)]);
+    let problem = world.lines(line(1, 1, "second")).await.problem(409, "trail.conflict");
+    assert_eq!(problem["conflicts"][0]["held"]["index"], 2_500);
+    assert_eq!(places(&world.lines(line(1, 1, "first")).await), [(2_500, true)]);
+
+    // With one more than are compared, nobody is told that there is none.
+    let begin = world.size();
+    world.commit(crowd(0..9_999, 2)).await;
+    assert_eq!(places(&world.lines(line(1, 2, "in time")).await).len(), 1);
+    let begin_next = world.size();
+    world.commit(crowd(0..10_000, 3)).await;
+    let problem = world.lines(line(1, 3, "late")).await.problem(409, "trail.conflict");
+    assert_eq!(problem["conflicts"][0]["held"]["index"], begin_next + 9_999);
+    assert_eq!(begin_next, begin + 10_000);
+}
+
+#[tokio::test]
 async fn what_is_no_line_changes_nothing() {
     let world = World::new().await;
     let good = line(1, 1, "a");

@@ -101,6 +101,36 @@ async fn the_same_digest_twice_at_one_place_is_no_conflict() {
 }
 
 #[tokio::test]
+async fn a_conflict_shows_however_many_agree_before_it() {
+    let world = World::new().await;
+    let agreeing = |numbers: core::ops::Range<u64>, sequence| {
+        let signed = |number: u64| {
+            let mut seed = [0; 32];
+            seed[..8].copy_from_slice(&number.to_be_bytes());
+            let place = statement(1).in_trail("run".parse().unwrap(), Some(sequence));
+            LogEntry::signed(place, &SigningKey::from_seed(&seed)).unwrap()
+        };
+        numbers.map(signed).collect::<Vec<_>>()
+    };
+    world.commit(agreeing(0..1_500, 1)).await;
+    let listed = world.get("/v1/trails/run?limit=1").await.json();
+    assert_eq!(listed["conflicts"], Value::Array(Vec::new()));
+    let receipt = world.post("/v1/entries", placed(2, "run", 1)).await.json();
+    assert_eq!(receipt["conflicts"].as_array().unwrap().len(), 64);
+    let receipt = world.get("/v1/receipts/0").await.json();
+    assert_eq!(receipt["conflicts"], serde_json::json!([1_500]));
+    let listed = world.get("/v1/trails/run?limit=1").await.json();
+    assert_eq!(listed["conflicts"][0]["indexes"].as_array().unwrap().len(), 100);
+
+    // More than are compared are not said to agree.
+    world.commit(agreeing(0..10_000, 2)).await;
+    let part = "/v1/trails/run?from=1501&limit=1";
+    assert_eq!(world.get(part).await.json()["conflicts"], Value::Array(Vec::new()));
+    world.commit(agreeing(10_000..10_001, 2)).await;
+    assert_eq!(world.get(part).await.json()["conflicts"][0]["sequence"], 2);
+}
+
+#[tokio::test]
 async fn what_a_key_has_signed_is_listed() {
     let keys =
         |config: &mut Config| config.access.keys = vec![submitter(1, 0, 0), submitter(2, 0, 0)];

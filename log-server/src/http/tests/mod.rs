@@ -143,6 +143,13 @@ impl World {
         }
     }
 
+    /// Adds entries past the HTTP interface.
+    async fn commit(&self, entries: Vec<LogEntry>) {
+        for batch in entries.chunks(1_000) {
+            self.log.submit(batch.to_vec()).await.unwrap();
+        }
+    }
+
     fn size(&self) -> u64 {
         self.log.snapshot().size().get()
     }

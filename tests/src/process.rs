@@ -142,6 +142,16 @@ impl Process {
         self.wait(PATIENCE).expect("a killed process ends")
     }
 
+    /// Lets it do nothing until [`Self::resume`].
+    pub fn pause(&mut self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on.
+    pub fn resume(&mut self) {
+        self.signal(Signal::CONT);
+    }
+
     /// Asks it to stop, and waits until it has.
     #[must_use]
     pub fn terminate(mut self) -> Ended {

@@ -285,14 +285,12 @@ async fn statements_are_entered_into_the_log() {
     let expected: Vec<String> = lines(&page).iter().map(Witnessed::to_line).collect();
     assert_eq!(expected.len(), 3);
     let path = format!("/v1/trails/witness:{}", trail(1));
-    let mut answer = world.get(&path).await.json();
-    for _ in 0..500 {
-        if answer["entries"].as_array().is_some_and(|entries| entries.len() == 3) {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-        answer = world.get(&path).await.json();
-    }
+    let listing = |count| {
+        let has =
+            move |answer: &Answer| answer.json()["entries"].as_array().unwrap().len() == count;
+        until(async || world.get(&path).await, has)
+    };
+    let answer = listing(3).await.json();
     for (entry, line) in answer["entries"].as_array().unwrap().iter().zip(&expected) {
         assert_eq!(entry["digest"], Digest::of(line.as_bytes()).to_string());
         assert_eq!(entry["kind"], "digest");
@@ -312,14 +310,7 @@ async fn statements_are_entered_into_the_log() {
     // A second chain would show: another statement of one index is another digest of one place.
     let other = expected[0].replace("\"sequence\":1", "\"sequence\":7");
     world.log.submit(vec![entry_of(other.as_bytes()).unwrap()]).await.unwrap();
-    let mut answer = world.get(&path).await.json();
-    for _ in 0..500 {
-        if answer["entries"].as_array().is_some_and(|entries| entries.len() == 4) {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-        answer = world.get(&path).await.json();
-    }
+    let answer = listing(4).await.json();
     assert_eq!(answer["conflicts"][0]["sequence"], 0, "{answer:#}");
 }
 

@@ -216,6 +216,19 @@ impl From<HeaderName> for Name {
     }
 }
 
+/// Asks until the answer is as it must become.
+async fn until(ask: impl AsyncFn() -> Answer, is: impl Fn(&Answer) -> bool) -> Answer {
+    let patience = std::time::Instant::now() + Duration::from_secs(30);
+    loop {
+        let answer = ask().await;
+        if is(&answer) {
+            return answer;
+        }
+        assert!(std::time::Instant::now() < patience, "never: {}", answer.text());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 fn request(
     method: Method,
     path: &str,

@@ -16,24 +16,17 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anchorlog_client::durable::{self, AppendFile};
 use anchorlog_proto::note::{NoteSignature, VerifierKey};
 use anchorlog_proto::tlog_policy::TlogPolicy;
 use tokio::sync::watch;
 
 use super::record::{Cosignatures, MAX_LINES, Record};
 use super::segment::{self, Series};
-use super::store::start;
+use super::segments::{SEGMENT_BYTES, Segments, group, groups_above, groups_below};
 use crate::storage::{Defect, StorageError};
 
 pub(crate) use examine::examine;
-use rows::{Row, Set, State, group};
-
-/// Bytes after which the next checkpoint begins a new segment.
-const SEGMENT_BYTES: u64 = 8 << 20;
-
-/// Older segments whose rows are kept in memory, of each some 15,000, sixty-four bytes each.
-const MAX_LOADED: usize = 8;
+use rows::{Facts, Row, Set, State};
 
 /// Segments that are looked at, in either direction, for a witnessed checkpoint.
 const MAX_SEARCHED: usize = 3;
@@ -42,7 +35,6 @@ const MAX_SEARCHED: usize = 3;
 #[derive(Debug)]
 pub struct CosignatureStore {
     directory: PathBuf,
-    segment_bytes: u64,
     policy: Option<Arc<TlogPolicy>>,
     state: Mutex<State>,
     /// The largest checkpoint with lines, and the last line of each witness. Apart from the state, which is
@@ -100,27 +92,18 @@ impl CosignatureStore {
         segment_bytes: u64,
     ) -> Result<Self, StorageError> {
         let directory = data.join(segment::FOLDER);
-        let mut state = State::default();
-        let (numbers, _) = segment::list(&directory, Series::Cosignatures)?;
-        for (position, number) in numbers.iter().enumerate() {
-            let last = position + 1 == numbers.len();
-            if last {
-                let end = state.read(&directory, *number, true, policy.as_deref())?;
-                state.continue_at(&directory, *number, end)?;
-            }
-            let first = match state.tail.first().filter(|_| last) {
-                Some(row) => row.size,
-                None if last => u64::MAX,
-                None => segment::first_size(&directory, Series::Cosignatures, *number)?,
-            };
-            state.segments.push((*number, first));
-        }
+        let mut facts = Facts::new(policy.clone());
+        let take = |rows: &mut Vec<Row>, record, offset, length| {
+            facts.take(rows, record, offset, length);
+            Ok(())
+        };
+        let segments = Segments::open(&directory, Series::Cosignatures, segment_bytes, take)?;
         let newest = watch::Sender::new(None);
-        let (state, last) = (Mutex::new(state), Mutex::default());
-        let store = Self { directory, segment_bytes, policy, state, last, newest };
+        let (state, last) = (Mutex::new(State { segments, facts }), Mutex::default());
+        let store = Self { directory, policy, state, last, newest };
         let (last, newest) = {
             let mut state = store.lock();
-            let size = state.tail.last().map(|row| row.size);
+            let size = state.segments.tail().last().map(|row| row.size);
             let last = size.map(|size| store.group(&mut state, size)).transpose()?.flatten();
             (last, store.find_newest(&mut state)?)
         };
@@ -138,16 +121,19 @@ impl CosignatureStore {
     ) -> Result<(), StorageError> {
         let mut guard = self.lock();
         let state = &mut *guard;
-        self.make_room(state, cosigned.size)?;
-        if let Some((_, first)) = state.segments.last()
-            && cosigned.size < *first
-            && !state.tail.is_empty()
-        {
-            return Err(StorageError::NotTheNext { first_index: cosigned.size, size: *first });
+        let tail = state.segments.tail();
+        if let Some(first) = tail.first().filter(|first| cosigned.size < first.size) {
+            return Err(StorageError::NotTheNext { first_index: cosigned.size, size: first.size });
+        }
+        // A new segment begins only with a checkpoint that is larger than all before.
+        let grows = tail.last().is_none_or(|row| row.size < cosigned.size);
+        if !state.segments.has_room() && grows {
+            state.segments.begin()?;
+            state.facts.keys.clear();
         }
         let mut bytes = Vec::new();
         let new: Vec<_> =
-            keys.iter().filter(|key| !state.keys.contains(&key.to_string())).collect();
+            keys.iter().filter(|key| !state.facts.keys.contains(&key.to_string())).collect();
         for key in &new {
             let written = Record::Witness((*key).clone()).write(&mut bytes);
             written.ok_or(StorageError::OutOfRange)?;
@@ -155,14 +141,13 @@ impl CosignatureStore {
         let before = bytes.len();
         let written = Record::Cosigned(cosigned.clone()).write(&mut bytes);
         written.ok_or(StorageError::OutOfRange)?;
-        let Some(file) = &mut state.file else { return Err(StorageError::OutOfRange) };
+        let (file, rows) = state.segments.last().ok_or(StorageError::OutOfRange)?;
         let offset = file.append(&bytes)?;
         file.sync_data()?;
-        state.keys.extend(new.into_iter().map(ToString::to_string));
+        state.facts.keys.extend(new.into_iter().map(ToString::to_string));
         let offset = offset + u64::try_from(before).unwrap_or_default();
-        let policy = self.policy.as_deref();
-        state.take_lines(cosigned, offset, bytes.len() - before, policy);
-        let newest = self.witnessed_at(group(&state.tail, cosigned.size));
+        state.facts.take_lines(rows, cosigned, offset, bytes.len() - before);
+        let newest = self.witnessed_at(group(rows, cosigned.size));
         drop(guard);
         self.remember(cosigned);
         self.newest.send_if_modified(|known| {
@@ -190,7 +175,7 @@ impl CosignatureStore {
     /// was received (Unix seconds), as far as the newest segment says.
     #[must_use]
     pub fn latest(&self, witness: usize) -> Option<(u64, i64)> {
-        self.lock().latest.get(&witness).copied()
+        self.lock().facts.latest.get(&witness).copied()
     }
 
     /// The newest checkpoint that is witnessed, and every newer one as it comes.
@@ -215,8 +200,8 @@ impl CosignatureStore {
     /// Whether the checkpoint of exactly `size` is witnessed.
     pub fn is_witnessed(&self, size: u64) -> Result<bool, StorageError> {
         let mut state = self.lock();
-        let Some(number) = state.segment_of(size) else { return Ok(false) };
-        let rows = self.rows(&mut state, number)?;
+        let Some(number) = state.segments.segment_of(size) else { return Ok(false) };
+        let rows = state.rows(number)?;
         Ok(self.witnessed_at(group(&rows, size)).is_some())
     }
 
@@ -228,12 +213,10 @@ impl CosignatureStore {
             return Ok(None);
         }
         let mut state = self.lock();
-        let from = state.segments.partition_point(|(_, first)| *first <= index).saturating_sub(1);
-        let numbers: Vec<u64> = state.segments.iter().map(|(number, _)| *number).collect();
-        for number in numbers.into_iter().skip(from).take(MAX_SEARCHED) {
-            let rows = self.rows(&mut state, number)?;
-            let covering = rows.get(rows.partition_point(|row| row.size <= index)..);
-            let mut groups = covering.unwrap_or_default().chunk_by(|a, b| a.size == b.size);
+        let numbers: Vec<u64> = state.segments.covering(index).take(MAX_SEARCHED).collect();
+        for number in numbers {
+            let rows = state.rows(number)?;
+            let mut groups = groups_above(&rows, index);
             if let Some(found) = groups.find_map(|rows| self.witnessed_at(rows)) {
                 return self.group(&mut state, found.size);
             }
@@ -244,18 +227,11 @@ impl CosignatureStore {
     /// The newest cosigned checkpoints, newest first, at most `limit`, all smaller than `below`.
     pub fn list(&self, below: u64, limit: usize) -> Result<Vec<Cosigned>, StorageError> {
         let mut state = self.lock();
-        let numbers: Vec<u64> = state
-            .segments
-            .iter()
-            .rev()
-            .filter(|(_, first)| *first < below)
-            .map(|(number, _)| *number)
-            .collect();
+        let numbers: Vec<u64> = state.segments.newest_first(below).collect();
         let mut found = Vec::new();
         for number in numbers {
-            let rows = self.rows(&mut state, number)?;
-            let within = rows.get(..rows.partition_point(|row| row.size < below));
-            for rows in within.unwrap_or_default().chunk_by(|a, b| a.size == b.size).rev() {
+            let rows = state.rows(number)?;
+            for rows in groups_below(&rows, below) {
                 if found.len() >= limit {
                     return Ok(found);
                 }
@@ -266,10 +242,11 @@ impl CosignatureStore {
     }
 
     fn find_newest(&self, state: &mut State) -> Result<Option<Witnessed>, StorageError> {
-        let numbers: Vec<u64> = state.segments.iter().rev().map(|(number, _)| *number).collect();
-        for number in numbers.into_iter().take(MAX_SEARCHED) {
-            let rows = self.rows(state, number)?;
-            let mut groups = rows.chunk_by(|a, b| a.size == b.size).rev();
+        let newest = state.segments.newest_first(u64::MAX);
+        let numbers: Vec<u64> = newest.take(MAX_SEARCHED).collect();
+        for number in numbers {
+            let rows = state.rows(number)?;
+            let mut groups = groups_below(&rows, u64::MAX);
             if let Some(found) = groups.find_map(|rows| self.witnessed_at(rows)) {
                 return Ok(Some(found));
             }
@@ -290,8 +267,8 @@ impl CosignatureStore {
     }
 
     fn group(&self, state: &mut State, size: u64) -> Result<Option<Cosigned>, StorageError> {
-        let Some(number) = state.segment_of(size) else { return Ok(None) };
-        let rows = self.rows(state, number)?;
+        let Some(number) = state.segments.segment_of(size) else { return Ok(None) };
+        let rows = state.rows(number)?;
         self.read(number, group(&rows, size))
     }
 
@@ -308,44 +285,6 @@ impl CosignatureStore {
                 .extend(lines);
         }
         Ok(read)
-    }
-
-    /// The rows of a segment, from memory or from the file.
-    fn rows(&self, state: &mut State, number: u64) -> Result<Arc<Vec<Row>>, StorageError> {
-        if state.segments.last().is_some_and(|(last, _)| *last == number) {
-            return Ok(Arc::clone(&state.tail));
-        }
-        if let Some(rows) = state.loaded.get(&number) {
-            return Ok(Arc::clone(rows));
-        }
-        let mut read = State::default();
-        read.read(&self.directory, number, false, self.policy.as_deref())?;
-        if state.loaded.len() >= MAX_LOADED {
-            // Which one goes matters little: a segment is read in milliseconds.
-            state.loaded.pop_first();
-        }
-        state.loaded.insert(number, Arc::clone(&read.tail));
-        Ok(read.tail)
-    }
-
-    /// Makes sure that there is a file to append to. A new one begins only with a checkpoint that is larger
-    /// than all before.
-    fn make_room(&self, state: &mut State, size: u64) -> Result<(), StorageError> {
-        let full = state.file.as_ref().is_some_and(|file| file.len() >= self.segment_bytes);
-        let grows = state.tail.last().is_none_or(|row| row.size < size);
-        if state.file.is_some() && !(full && grows) {
-            return Ok(());
-        }
-        durable::create_dir_all(&self.directory)?;
-        let number = state.segments.last().map_or(0, |(number, _)| number + 1);
-        let path = segment::path_of(&self.directory, Series::Cosignatures, number);
-        let mut file = AppendFile::open_or_create(&path)?;
-        start(&mut file)?;
-        state.tail = Arc::default();
-        state.keys.clear();
-        state.segments.push((number, size));
-        state.file = Some(file);
-        Ok(())
     }
 
     /// Keeps the newest lines about the largest checkpoint.

@@ -18,6 +18,7 @@ mod cosignatures;
 mod examine;
 mod record;
 mod segment;
+mod segments;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -4,20 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anchorlog_client::durable::{self, AppendFile};
 use anchorlog_proto::Digest;
 use tokio::sync::watch;
 
 use super::choice::{Countersigned, good_until, note_of, one_each};
 use super::record::{Record, StoredToken};
 use super::segment::{self, Row, Series};
+use super::segments::{SEGMENT_BYTES, SegmentRow, Segments, group, groups_above, groups_below};
 use crate::storage::{Defect, StorageError};
-
-/// Bytes after which the next checkpoint begins a new segment.
-const SEGMENT_BYTES: u64 = 8 << 20;
-
-/// Older segments whose rows are kept in memory: of each some 1,500 rows, a hundred bytes each.
-const MAX_LOADED: usize = 16;
 
 /// Checkpoints that are looked at, in either direction, for one that a quorum has stamped.
 const MAX_PROBED: usize = 64;
@@ -26,7 +20,6 @@ const MAX_PROBED: usize = 64;
 #[derive(Debug)]
 pub struct CheckpointStore {
     directory: PathBuf,
-    segment_bytes: u64,
     quorum: usize,
     state: Mutex<State>,
     newest: watch::Sender<Option<Newest>>,
@@ -52,21 +45,30 @@ impl Newest {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
-    /// Every segment and the size of its first checkpoint, oldest first. The last one is written.
-    segments: Vec<(u64, u64)>,
-    file: Option<AppendFile>,
-    /// Rows of the last segment.
-    tail: Arc<Vec<Row>>,
-    /// Rows of older segments that were asked for.
-    loaded: BTreeMap<u64, Arc<Vec<Row>>>,
+    segments: Segments<Row>,
+    facts: Facts,
+}
+
+/// What the newest segment says beside its rows.
+#[derive(Debug, Default)]
+struct Facts {
     /// Tokens whose statement isn't known to be in the log.
     unlogged: BTreeSet<Digest>,
     /// The last of those whose statement is, and its index.
     last_logged: Option<(Digest, u64)>,
     /// When each operator's last token was received.
     last_received: BTreeMap<Arc<str>, i64>,
+}
+
+impl SegmentRow for Row {
+    /// Of each some 1,500 rows, a hundred bytes each.
+    const MAX_LOADED: usize = 16;
+
+    fn size(&self) -> u64 {
+        self.size
+    }
 }
 
 impl CheckpointStore {
@@ -82,45 +84,12 @@ impl CheckpointStore {
         segment_bytes: u64,
     ) -> Result<Self, StorageError> {
         let directory = data.join(segment::FOLDER);
-        let mut state = State::default();
-        let (numbers, _) = segment::list(&directory, Series::Tokens)?;
-        for (position, number) in numbers.iter().enumerate() {
-            if position + 1 < numbers.len() {
-                state
-                    .segments
-                    .push((*number, segment::first_size(&directory, Series::Tokens, *number)?));
-                continue;
-            }
-            let end = segment::walk(
-                &directory,
-                Series::Tokens,
-                *number,
-                true,
-                |record, offset, length| state.take(*number, record, offset, length),
-            )?;
-            let mut file =
-                AppendFile::open_or_create(&segment::path_of(&directory, Series::Tokens, *number))?;
-            if end.torn > 0 {
-                tracing::warn!(
-                    file = file_of(*number),
-                    bytes = end.torn,
-                    "a record that was never shown is dropped"
-                );
-                file.truncate(end.records)?;
-                file.sync_data()?;
-            }
-            start(&mut file)?;
-            let first = state.tail.first().map_or(u64::MAX, |row| row.size);
-            state.segments.push((*number, first));
-            state.file = Some(file);
-        }
-        let store = Self {
-            directory,
-            segment_bytes,
-            quorum,
-            state: Mutex::new(state),
-            newest: watch::Sender::new(None),
-        };
+        let mut facts = Facts::default();
+        let take =
+            |rows: &mut Vec<Row>, record, offset, length| facts.take(rows, record, offset, length);
+        let segments = Segments::open(&directory, Series::Tokens, segment_bytes, take)?;
+        let state = Mutex::new(State { segments, facts });
+        let store = Self { directory, quorum, state, newest: watch::Sender::new(None) };
         store.newest.send_replace(store.find_newest());
         Ok(store)
     }
@@ -133,22 +102,26 @@ impl CheckpointStore {
         written.ok_or(StorageError::OutOfRange)?;
         let mut guard = lock(&self.state);
         let state = &mut *guard;
-        let last = state.tail.last().map(|row| row.size);
+        let last = state.segments.tail().last().map(|row| row.size);
         if last.is_some_and(|last| token.size < last) {
             let (first_index, size) = (token.size, last.unwrap_or_default());
             return Err(StorageError::NotTheNext { first_index, size });
         }
         let digest = Digest::of(&token.token);
-        if state.tail.iter().any(|row| row.size == token.size && row.digest == digest) {
+        if group(state.segments.tail(), token.size).iter().any(|row| row.digest == digest) {
             return Ok(());
         }
-        self.make_room(state, token.size)?;
-        let Some(file) = &mut state.file else { return Err(StorageError::OutOfRange) };
+        // A new segment begins only where no checkpoint is split, and nothing of the old one has to be
+        // remembered.
+        let stays = last == Some(token.size) || !state.facts.unlogged.is_empty();
+        if !state.segments.has_room() && !stays {
+            state.segments.begin()?;
+        }
+        let (file, rows) = state.segments.last().ok_or(StorageError::OutOfRange)?;
         let offset = file.append(&record)?;
         file.sync_data()?;
-        let number = state.segments.last().map_or(0, |(number, _)| *number);
-        state.take(number, Record::Token(token.clone()), offset, record.len())?;
-        let newest = Newest::of(group(&state.tail, token.size), self.quorum);
+        rows.push(state.facts.row(token, digest, offset, record.len()));
+        let newest = Newest::of(group(rows, token.size), self.quorum);
         drop(guard);
         if newest.is_some() {
             self.newest.send_replace(newest);
@@ -161,12 +134,12 @@ impl CheckpointStore {
     pub fn mark_logged(&self, digest: Digest, index: u64) -> Result<(), StorageError> {
         let mut guard = lock(&self.state);
         let state = &mut *guard;
-        if !state.unlogged.remove(&digest) {
+        if !state.facts.unlogged.remove(&digest) {
             return Ok(());
         }
         let mut record = Vec::new();
         let written = Record::Logged(digest, index).write(&mut record);
-        if let (Some(()), Some(file)) = (written, &mut state.file) {
+        if let (Some(()), Some((file, _))) = (written, state.segments.last()) {
             file.append(&record)?;
         }
         Ok(())
@@ -175,33 +148,34 @@ impl CheckpointStore {
     /// The tokens whose statement isn't known to be in the log.
     #[must_use]
     pub fn unlogged(&self) -> Vec<Digest> {
-        lock(&self.state).unlogged.iter().copied().collect()
+        lock(&self.state).facts.unlogged.iter().copied().collect()
     }
 
     /// The last statement about a token that is known to be in the log: the token's digest and the statement's
     /// index, as far as the newest segment says.
     #[must_use]
     pub fn last_logged(&self) -> Option<(Digest, u64)> {
-        lock(&self.state).last_logged
+        lock(&self.state).facts.last_logged
     }
 
     /// Size of the last checkpoint that anybody has stamped.
     #[must_use]
     pub fn last_size(&self) -> Option<u64> {
-        lock(&self.state).tail.last().map(|row| row.size)
+        lock(&self.state).segments.tail().last().map(|row| row.size)
     }
 
     /// The digests of the tokens over checkpoints of `size` and more, as far as the newest segment says.
     #[must_use]
     pub fn digests_from(&self, size: u64) -> BTreeSet<Digest> {
         let state = lock(&self.state);
-        state.tail.iter().filter(|row| row.size >= size).map(|row| row.digest).collect()
+        let tail = state.segments.tail().iter();
+        tail.filter(|row| row.size >= size).map(|row| row.digest).collect()
     }
 
     /// When the last token of an operator was received, in Unix seconds, as far as the newest segment says.
     #[must_use]
     pub fn last_received(&self, operator: &str) -> Option<i64> {
-        lock(&self.state).last_received.get(operator).copied()
+        lock(&self.state).facts.last_received.get(operator).copied()
     }
 
     /// The newest checkpoint that is anchored, and every newer one as it comes.
@@ -213,8 +187,8 @@ impl CheckpointStore {
     /// What was said about the checkpoint of exactly `size`.
     pub fn at(&self, size: u64) -> Result<Option<Countersigned>, StorageError> {
         let mut state = lock(&self.state);
-        let Some(number) = state.segment_of(size) else { return Ok(None) };
-        let rows = self.rows(&mut state, number)?;
+        let Some(number) = state.segments.segment_of(size) else { return Ok(None) };
+        let rows = state.rows(number)?;
         drop(state);
         match group(&rows, size) {
             [] => Ok(None),
@@ -259,19 +233,12 @@ impl CheckpointStore {
     pub fn list(&self, below: u64, limit: usize) -> Result<Vec<Countersigned>, StorageError> {
         let mut chosen: Vec<(u64, Vec<Row>)> = Vec::new();
         let mut state = lock(&self.state);
-        let numbers: Vec<u64> = state
-            .segments
-            .iter()
-            .rev()
-            .filter(|(_, first)| *first < below)
-            .map(|(number, _)| *number)
-            .collect();
+        let numbers: Vec<u64> = state.segments.newest_first(below).collect();
         for number in numbers {
-            let rows = self.rows(&mut state, number)?;
-            let groups = rows.chunk_by(|a, b| a.size == b.size).rev();
-            let within = groups.filter(|rows| rows.first().is_some_and(|row| row.size < below));
+            let rows = state.rows(number)?;
             let room = limit.saturating_sub(chosen.len());
-            chosen.extend(within.take(room).map(|rows| (number, rows.to_vec())));
+            let within = groups_below(&rows, below).take(room);
+            chosen.extend(within.map(|rows| (number, rows.to_vec())));
             if chosen.len() >= limit {
                 break;
             }
@@ -292,13 +259,10 @@ impl CheckpointStore {
         let mut stamped: Option<Found> = None;
         let mut good: Option<Found> = None;
         let mut probed = 0;
-        let from = state.segments.partition_point(|(_, first)| *first <= index).saturating_sub(1);
-        let numbers: Vec<u64> =
-            state.segments.iter().skip(from).map(|(number, _)| *number).collect();
+        let numbers: Vec<u64> = state.segments.covering(index).collect();
         for number in numbers {
-            let rows = self.rows(state, number)?;
-            let covering = rows.get(rows.partition_point(|row| row.size <= index)..);
-            for rows in covering.unwrap_or_default().chunk_by(|a, b| a.size == b.size) {
+            let rows = state.rows(number)?;
+            for rows in groups_above(&rows, index) {
                 if let Some(until) = good_until(rows, self.quorum) {
                     let found = || (until, number, rows.to_vec());
                     if until >= now && rows.first().is_some_and(|row| better(row.size)) {
@@ -320,25 +284,25 @@ impl CheckpointStore {
     }
 
     fn group_of(&self, state: &mut State, size: u64) -> Result<Option<Found>, StorageError> {
-        let Some(number) = state.segment_of(size) else { return Ok(None) };
-        let rows = self.rows(state, number)?;
+        let Some(number) = state.segments.segment_of(size) else { return Ok(None) };
+        let rows = state.rows(number)?;
         let rows = group(&rows, size);
         Ok(good_until(rows, self.quorum).map(|until| (until, number, rows.to_vec())))
     }
 
     fn find_newest(&self) -> Option<Newest> {
         let mut state = lock(&self.state);
-        let numbers: Vec<u64> = state.segments.iter().rev().map(|(number, _)| *number).collect();
+        let numbers: Vec<u64> = state.segments.newest_first(u64::MAX).collect();
         let mut probed = 0;
         for number in numbers {
-            let rows = match self.rows(&mut state, number) {
+            let rows = match state.rows(number) {
                 Ok(rows) => rows,
                 Err(error) => {
                     tracing::error!(%error, "countersigned checkpoints can't be read");
                     return None;
                 }
             };
-            for rows in rows.chunk_by(|a, b| a.size == b.size).rev() {
+            for rows in groups_below(&rows, u64::MAX) {
                 let newest = Newest::of(rows, self.quorum);
                 if newest.is_some() {
                     return newest;
@@ -352,26 +316,6 @@ impl CheckpointStore {
         None
     }
 
-    /// The rows of a segment, from memory or from the file.
-    fn rows(&self, state: &mut State, number: u64) -> Result<Arc<Vec<Row>>, StorageError> {
-        if state.segments.last().is_some_and(|(last, _)| *last == number) {
-            return Ok(Arc::clone(&state.tail));
-        }
-        if let Some(rows) = state.loaded.get(&number) {
-            return Ok(Arc::clone(rows));
-        }
-        let mut read = State::default();
-        segment::walk(&self.directory, Series::Tokens, number, false, |record, offset, length| {
-            read.take(number, record, offset, length)
-        })?;
-        if state.loaded.len() >= MAX_LOADED {
-            // Which one goes matters little: a segment is read in milliseconds.
-            state.loaded.pop_first();
-        }
-        state.loaded.insert(number, Arc::clone(&read.tail));
-        Ok(read.tail)
-    }
-
     fn read<'a>(
         &self,
         number: u64,
@@ -382,42 +326,28 @@ impl CheckpointStore {
         let first = tokens.first().ok_or(StorageError::OutOfRange)?;
         Ok(Countersigned { size: first.size, note: note_of(&tokens), tokens })
     }
-
-    /// Makes sure that there is a file to append to. A new one begins only where no checkpoint is split,
-    /// and where nothing of the old one has to be remembered.
-    fn make_room(&self, state: &mut State, size: u64) -> Result<(), StorageError> {
-        let full = state.file.as_ref().is_some_and(|file| file.len() >= self.segment_bytes);
-        let splits = state.tail.last().is_some_and(|row| row.size == size);
-        if state.file.is_some() && (!full || splits || !state.unlogged.is_empty()) {
-            return Ok(());
-        }
-        durable::create_dir_all(&self.directory)?;
-        if let Some(old) = &state.file {
-            old.sync_data()?;
-        }
-        let number = state.segments.last().map_or(0, |(number, _)| number + 1);
-        let mut file =
-            AppendFile::open_or_create(&segment::path_of(&self.directory, Series::Tokens, number))?;
-        start(&mut file)?;
-        state.tail = Arc::default();
-        state.segments.push((number, size));
-        state.file = Some(file);
-        Ok(())
-    }
 }
 
 /// Until when a quorum vouches for a checkpoint, the segment it is in, and its rows.
 type Found = (i64, u64, Vec<Row>);
 
 impl State {
-    /// Takes a record of the last segment.
+    fn rows(&mut self, number: u64) -> Result<Arc<Vec<Row>>, StorageError> {
+        let mut facts = Facts::default();
+        self.segments
+            .rows(number, |rows, record, offset, length| facts.take(rows, record, offset, length))
+    }
+}
+
+impl Facts {
+    /// Takes a record behind `rows`.
     fn take(
         &mut self,
-        number: u64,
+        rows: &mut Vec<Row>,
         record: Record,
         offset: u64,
         length: usize,
-    ) -> Result<(), StorageError> {
+    ) -> Result<(), Defect> {
         match record {
             // Lines of witnesses are in segments of their own.
             Record::Start | Record::Witness(_) | Record::Cosigned(_) => {}
@@ -428,58 +358,24 @@ impl State {
                 }
             }
             Record::Token(token) => {
-                if self.tail.last().is_some_and(|last| token.size < last.size) {
-                    return Err(corrupt(number, offset, Defect::OutOfSequence));
+                if rows.last().is_some_and(|last| token.size < last.size) {
+                    return Err(Defect::OutOfSequence);
                 }
-                let digest = Digest::of(&token.token);
-                let known = self.last_received.keys().find(|known| ***known == *token.operator);
-                let operator = known.cloned().unwrap_or_else(|| token.operator.as_str().into());
-                self.last_received.insert(Arc::clone(&operator), token.received);
-                self.unlogged.insert(digest);
-                let StoredToken { size, received, expires, .. } = token;
-                if let Some((last, first)) = self.segments.last_mut()
-                    && self.tail.is_empty()
-                    && *last == number
-                {
-                    *first = size;
-                }
-                let row = Row { size, operator, received, expires, digest, offset, length };
-                Arc::make_mut(&mut self.tail).push(row);
+                rows.push(self.row(&token, Digest::of(&token.token), offset, length));
             }
         }
         Ok(())
     }
 
-    /// The segment in which a checkpoint of `size` can be.
-    fn segment_of(&self, size: u64) -> Option<u64> {
-        let end = self.segments.partition_point(|(_, first)| *first <= size);
-        self.segments.get(end.checked_sub(1)?).map(|(number, _)| *number)
+    /// Notes a token, and makes its row.
+    fn row(&mut self, token: &StoredToken, digest: Digest, offset: u64, length: usize) -> Row {
+        let StoredToken { size, received, expires, .. } = *token;
+        let known = self.last_received.keys().find(|known| ***known == *token.operator);
+        let operator = known.cloned().unwrap_or_else(|| token.operator.as_str().into());
+        self.last_received.insert(Arc::clone(&operator), received);
+        self.unlogged.insert(digest);
+        Row { size, operator, received, expires, digest, offset, length }
     }
-}
-
-/// Writes the first record of a segment, unless it is there.
-pub(super) fn start(file: &mut AppendFile) -> Result<(), StorageError> {
-    if file.is_empty() {
-        let mut record = Vec::new();
-        Record::Start.write(&mut record).ok_or(StorageError::OutOfRange)?;
-        file.append(&record)?;
-    }
-    Ok(())
-}
-
-fn file_of(number: u64) -> String {
-    segment::file_of(Series::Tokens, number)
-}
-
-fn corrupt(number: u64, offset: u64, defect: Defect) -> StorageError {
-    segment::corrupt(Series::Tokens, number, offset, defect)
-}
-
-/// The rows of one size.
-fn group(rows: &[Row], size: u64) -> &[Row] {
-    let start = rows.partition_point(|row| row.size < size);
-    let end = rows.partition_point(|row| row.size <= size);
-    rows.get(start..end).unwrap_or_default()
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {

@@ -209,6 +209,25 @@ fn segments_begin_between_checkpoints_and_are_searched_as_one() {
     }
 }
 
+#[test]
+fn a_segment_that_a_crash_left_without_a_checkpoint_is_written_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let tiny = || CheckpointStore::open_with(directory.path(), 1, 1).unwrap();
+    let first = token(1, "a", 9_999);
+    let store = tiny();
+    store.append(&first).unwrap();
+    store.mark_logged(Digest::of(&first.token), 1).unwrap();
+    drop(store);
+    let mut start = Vec::new();
+    record::Record::Start.write(&mut start).unwrap();
+    fs::write(file(&directory, 1), start).unwrap();
+
+    tiny().append(&token(2, "a", 9_999)).unwrap();
+    assert!(!file(&directory, 2).exists());
+    let store = tiny();
+    assert_eq!((store.at(1).unwrap().is_some(), store.at(2).unwrap().is_some()), (true, true));
+}
+
 /// More than the store keeps in memory.
 const MAX_LOADED_IN_TESTS: usize = 20;
 

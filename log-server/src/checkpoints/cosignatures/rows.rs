@@ -1,16 +1,13 @@
 //! What is in memory of the cosignatures: a row for every record of a few segments.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 
-use anchorlog_client::durable::AppendFile;
 use anchorlog_proto::note::NoteSignature;
 use anchorlog_proto::tlog_policy::TlogPolicy;
 
 use crate::checkpoints::record::{Cosignatures, Record};
-use crate::checkpoints::segment::{self, End, Series};
-use crate::checkpoints::store::start;
+use crate::checkpoints::segments::{SegmentRow, Segments};
 use crate::storage::StorageError;
 
 /// Where lines are, and whose they are.
@@ -28,75 +25,66 @@ pub(super) struct Row {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Set([u64; 4]);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct State {
-    /// Every segment and the size of its first checkpoint, oldest first. The last one is written.
-    pub(super) segments: Vec<(u64, u64)>,
-    pub(super) file: Option<AppendFile>,
-    /// Keys that the last segment has, as text.
+    pub(super) segments: Segments<Row>,
+    pub(super) facts: Facts,
+}
+
+/// What the last segment says beside its rows.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    policy: Option<Arc<TlogPolicy>>,
+    /// Keys that it has, as text.
     pub(super) keys: BTreeSet<String>,
-    /// Rows of the last segment, by size.
-    pub(super) tail: Arc<Vec<Row>>,
-    /// Rows of older segments that were asked for.
-    pub(super) loaded: BTreeMap<u64, Arc<Vec<Row>>>,
     /// For each witness of the policy: the largest size it has cosigned, and when its last line came.
     pub(super) latest: BTreeMap<usize, (u64, i64)>,
 }
 
+impl SegmentRow for Row {
+    /// Of each some 15,000 rows, sixty-four bytes each.
+    const MAX_LOADED: usize = 8;
+
+    fn size(&self) -> u64 {
+        self.size
+    }
+}
+
 impl State {
-    /// Takes every record of a segment.
-    pub(super) fn read(
-        &mut self,
-        directory: &Path,
-        number: u64,
-        last: bool,
-        policy: Option<&TlogPolicy>,
-    ) -> Result<End, StorageError> {
-        segment::walk(directory, Series::Cosignatures, number, last, |record, offset, length| {
-            match record {
-                Record::Witness(key) => {
-                    self.keys.insert(key.to_string());
-                }
-                Record::Cosigned(cosigned) => self.take_lines(&cosigned, offset, length, policy),
-                _ => {}
-            }
+    pub(super) fn rows(&mut self, number: u64) -> Result<Arc<Vec<Row>>, StorageError> {
+        let mut facts = Facts::new(self.facts.policy.clone());
+        self.segments.rows(number, |rows, record, offset, length| {
+            facts.take(rows, record, offset, length);
             Ok(())
         })
     }
+}
 
-    /// Opens the last segment for writing.
-    pub(super) fn continue_at(
-        &mut self,
-        directory: &Path,
-        number: u64,
-        end: End,
-    ) -> Result<(), StorageError> {
-        let path = segment::path_of(directory, Series::Cosignatures, number);
-        let mut file = AppendFile::open_or_create(&path)?;
-        if end.torn > 0 {
-            let file_name = segment::file_of(Series::Cosignatures, number);
-            tracing::warn!(
-                file = file_name,
-                bytes = end.torn,
-                "a record that was never shown is dropped"
-            );
-            file.truncate(end.records)?;
-            file.sync_data()?;
+impl Facts {
+    pub(super) fn new(policy: Option<Arc<TlogPolicy>>) -> Self {
+        Self { policy, ..Self::default() }
+    }
+
+    /// Takes a record behind `rows`.
+    pub(super) fn take(&mut self, rows: &mut Vec<Row>, record: Record, offset: u64, length: usize) {
+        match record {
+            Record::Witness(key) => {
+                self.keys.insert(key.to_string());
+            }
+            Record::Cosigned(cosigned) => self.take_lines(rows, &cosigned, offset, length),
+            _ => {}
         }
-        start(&mut file)?;
-        self.file = Some(file);
-        Ok(())
     }
 
     pub(super) fn take_lines(
         &mut self,
+        rows: &mut Vec<Row>,
         cosigned: &Cosignatures,
         offset: u64,
         length: usize,
-        policy: Option<&TlogPolicy>,
     ) {
         let mut witnesses = Set::default();
-        let known = policy.map(TlogPolicy::witnesses).unwrap_or_default();
+        let known = self.policy.as_deref().map(TlogPolicy::witnesses).unwrap_or_default();
         for (position, witness) in known.iter().enumerate() {
             let key = witness.key();
             let has =
@@ -109,15 +97,8 @@ impl State {
             }
         }
         let Cosignatures { size, received, .. } = *cosigned;
-        let rows = Arc::make_mut(&mut self.tail);
         let place = rows.partition_point(|row| row.size <= size);
         rows.insert(place, Row { size, received, offset, length, witnesses });
-    }
-
-    /// The segment in which a checkpoint of `size` can be.
-    pub(super) fn segment_of(&self, size: u64) -> Option<u64> {
-        let end = self.segments.partition_point(|(_, first)| *first <= size);
-        self.segments.get(end.checked_sub(1)?).map(|(number, _)| *number)
     }
 }
 
@@ -137,11 +118,4 @@ impl Set {
             *word |= more;
         }
     }
-}
-
-/// The rows of one size.
-pub(super) fn group(rows: &[Row], size: u64) -> &[Row] {
-    let start = rows.partition_point(|row| row.size < size);
-    let end = rows.partition_point(|row| row.size <= size);
-    rows.get(start..end).unwrap_or_default()
 }

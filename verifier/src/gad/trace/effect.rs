@@ -62,7 +62,7 @@ impl Effect {
         match self {
             Self::Freeze => "FROZEN",
             Self::OpenSession => {
-                "nodes OPEN(s); attempt + 1; their verdicts, open flags and pending request cleared"
+                "nodes OPEN(s); attempt + 1; their verdicts and pending request cleared, open flags not"
             }
             Self::RecordExit => "exit recorded",
             Self::CloseSession => {
@@ -186,8 +186,8 @@ impl Machine {
                 state.session = Some(number);
                 state.judged.clear();
                 state.failing.clear();
-                state.open_flags = 0;
-                state.removal = false;
+                // Not the open flags: what was touched is still there, and only a removal and a
+                // recheck close a flag (R6). A retry would wash it away otherwise.
                 state.request = None;
                 state.changes.clear();
             });

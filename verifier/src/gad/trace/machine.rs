@@ -162,7 +162,7 @@ impl Machine {
         self.sessions.unfinished().map(|(_, session)| session)
     }
 
-    /// Whether a node has a flag in this attempt that no passing scope_closed has closed.
+    /// Whether a node has a flag, of this attempt or an earlier one, that no passing scope_closed has closed.
     #[must_use]
     pub fn has_open_flag(&self, node: NodeIx) -> bool {
         self.nodes.get(node).open_flags > 0

@@ -54,7 +54,7 @@ pub(super) struct NodeState {
     pub(super) judged: BTreeMap<usize, Judged>,
     /// seq of those that fail, or pass below the class floor.
     pub(super) failing: BTreeSet<u64>,
-    /// Flags of this attempt that no passing scope_closed has closed.
+    /// Flags that no passing scope_closed has closed, whichever attempt they are of.
     pub(super) open_flags: u32,
     /// A removal was recorded since the latest of them.
     pub(super) removal: bool,

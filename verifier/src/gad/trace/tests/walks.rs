@@ -132,6 +132,19 @@ fn flags_close_by_removal_and_a_passing_look() {
 }
 
 #[test]
+fn a_retry_closes_no_flag() {
+    let mut run = Run::of(vec![node("n1")]);
+    run.session("s1", "n1", 0).flag("n1");
+    run.retry("n1", InsufficientBoundEvidence, &[3]).session("s2", "n1", 0).clean();
+    let n1 = run.ix("n1");
+    assert!(run.machine.has_open_flag(n1));
+    run.clone().verdict("n1", true).finds(&["R3.VERDICT.OPEN_FLAG"]);
+    // What was left behind is removed now, and looked at again.
+    run.removal("n1").scope_closed("n1", PassFail::Pass).verdict("n1", true);
+    run.completed().finish(false).clean();
+}
+
+#[test]
 fn a_session_of_several_nodes_names_none() {
     let mut run = Run::with_edges(vec![node("a"), node("b"), node("c")], &[("a", "c"), ("b", "c")]);
     run.session_of("s1", &["b", "a"]).claim("s1", "a").claim("s1", "b").probe();

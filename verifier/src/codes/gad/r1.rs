@@ -146,8 +146,8 @@ super::gad_family! {
     ENV_LINEAGE_DROPPED: "R1.ENV.LINEAGE_DROPPED", Broken, [R1e],
         "Something of the envelope before is gone",
         "The envelope names a predecessor, and an anchor or attestation of that predecessor is \
-         missing here or has another digest. An envelope only grows: an attestation that \
-         displeases can't be left out.",
+         missing here or has another digest, or its core or the operator's seal is another one. An \
+         envelope only grows: an attestation that displeases can't be left out.",
         "Ask why it was left out, and look at the predecessor itself.",
         "GAD 1.3, section 2 (core bundle and evidence envelope)";
     ENV_MISSING: "R1.ENV.MISSING", Unmet, [R1e], "There is no envelope",

@@ -167,13 +167,31 @@ fn check_lineage(
     }
 }
 
-/// R1.ENV.LINEAGE_DROPPED: each item again, in the same list, with the same path and digest.
+/// R1.ENV.LINEAGE_DROPPED: the same core, under the operator's seal where there was one, and each item
+/// again, in the same list, with the same path and digest.
 fn check_kept(successor: &EnvelopeManifest, predecessor: &Predecessor, findings: &mut Findings) {
+    let before = &predecessor.manifest;
+    let dropped = |pointer: &str| {
+        GadFinding::new(ENV_LINEAGE_DROPPED, Where::member(PREDECESSOR).at(pointer))
+    };
+    // E_{k+1} is E_k with more around it: around another core nothing of the line before counts.
+    if successor.root_core != before.root_core {
+        let mut finding = dropped("/root_core");
+        if let Some(root) = before.root_core {
+            finding = finding.expected(root);
+        }
+        if let Some(root) = successor.root_core {
+            finding = finding.actual(root);
+        }
+        findings.push(finding);
+    }
+    if before.operator_seal.is_some() && successor.operator_seal != before.operator_seal {
+        findings.push(dropped("/operator_seal").expected("the seal of the envelope before"));
+    }
     let kept: BTreeSet<_> = items(successor).map(|(list, _, row)| (list, row)).collect();
-    for (list, index, row) in items(&predecessor.manifest) {
+    for (list, index, row) in items(before) {
         if !kept.contains(&(list, row)) {
-            let place = Where::member(PREDECESSOR).at(format!("/{list}/{index}"));
-            let finding = GadFinding::new(ENV_LINEAGE_DROPPED, place);
+            let finding = dropped(&format!("/{list}/{index}"));
             findings.push(finding.expected(format_args!("{} {}", row.path, row.digest)));
         }
     }

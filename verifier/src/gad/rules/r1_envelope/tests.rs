@@ -5,7 +5,8 @@ use core::num::NonZeroUsize;
 use anchorlog_proto::gad::Defects;
 use anchorlog_proto::gad::Limits;
 use anchorlog_proto::gad::core_manifest::root_core;
-use anchorlog_proto::gad::envelope::{AnchorRow, AnchorType, root_envelope};
+use anchorlog_proto::gad::entry::Signed;
+use anchorlog_proto::gad::envelope::{AnchorRow, AnchorType, OperatorSeal, root_envelope};
 use anchorlog_proto::gad::names::{AnchorKind, ProvenanceLayer};
 use anchorlog_proto::gad::payload::Malformed;
 use anchorlog_proto::json::{ReadLimits, parse};
@@ -154,6 +155,18 @@ fn roots_are_recomputed_and_layers_declared() {
     assert_eq!(rows(&findings), [row("R1.ENV.MISSING", "envelope.json")]);
 }
 
+/// A seal that differs by its message.
+fn seal(number: u8) -> OperatorSeal {
+    let signed = Signed {
+        type_agrees: true,
+        plan_hash: None,
+        key_id: None,
+        signature: None,
+        message: vec![number],
+    };
+    OperatorSeal { signed, root_core: Some(root()) }
+}
+
 #[test]
 fn an_envelope_keeps_what_its_predecessors_held() {
     let lineage = |manifest: &EnvelopeManifest, predecessors: &[&Predecessor]| {
@@ -189,6 +202,25 @@ fn an_envelope_keeps_what_its_predecessors_held() {
         third.predecessor = Ok(Some(second.root_envelope));
         assert_eq!(lineage(&third, &[&second]), dropped);
     }
+    // The core and the operator's seal are kept too.
+    let mut other_core = third.clone();
+    other_core.root_core = Some(Digest::of(b"another core"));
+    let dropped_core = [row("R1.ENV.LINEAGE_DROPPED", "<predecessor>/root_core")];
+    assert_eq!(lineage(&other_core, &[&second]), dropped_core);
+    let mut sealed = second.clone();
+    sealed.manifest.operator_seal = Some(seal(1));
+    let dropped_seal = [row("R1.ENV.LINEAGE_DROPPED", "<predecessor>/operator_seal")];
+    assert_eq!(lineage(&third, &[&sealed]), dropped_seal);
+    let resealed = |number| {
+        let mut third = third.clone();
+        third.operator_seal = Some(seal(number));
+        third
+    };
+    assert_eq!(lineage(&resealed(2), &[&sealed]), dropped_seal);
+    assert_eq!(lineage(&resealed(1), &[&sealed]), []);
+    // One that comes later is an addition.
+    assert_eq!(lineage(&resealed(1), &[&second]), []);
+
     // Between two that came before.
     let mut between = second.clone();
     between.manifest.anchors.remove(0);

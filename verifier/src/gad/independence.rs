@@ -55,7 +55,7 @@ pub fn judge(
                 .actual(&policy.independence),
         );
     }
-    let operated = operator.and_then(|operator| resolve_name(&operator.identity, policy));
+    let operated = operator.and_then(|operator| resolve_operator(operator, policy));
     if operated.is_none() {
         let named = operator.map_or("no operator record", |operator| &*operator.identity);
         found(
@@ -63,7 +63,7 @@ pub fn judge(
                 OPERATOR_UNRESOLVED,
                 Where::member(OPERATOR).at("/legal_or_organizational_identity"),
             )
-            .expected("the name of exactly one party of the policy")
+            .expected("the name of exactly one party of the policy, and no key of another one")
             .actual(named),
         );
     }
@@ -113,9 +113,14 @@ pub fn judge(
     independent.then_some(Independent(()))
 }
 
-/// The one party that goes by this name, byte for byte.
-fn resolve_name<'p>(name: &str, policy: &'p Policy) -> Option<&'p Party> {
-    only(policy.parties.iter().filter(|party| party.names.iter().any(|one| &**one == name)))
+/// The one party that goes by the operator's name, byte for byte. Its key need not be listed; where another
+/// party lists it, the record states that party's key under this one's name, and it can't be told who it is.
+fn resolve_operator<'p>(operator: &Operator, policy: &'p Policy) -> Option<&'p Party> {
+    let key = operator.credential.key.id();
+    let named = |party: &&Party| party.names.contains(&operator.identity);
+    let keyed = |party: &&Party| party.keys.contains(&key);
+    let party = only(policy.parties.iter().filter(|party| named(party) || keyed(party)))?;
+    named(&party).then_some(party)
 }
 
 /// The one party that has the evaluator's name and key. A party that has one of the two without the other

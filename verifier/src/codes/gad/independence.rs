@@ -15,8 +15,9 @@ super::gad_family! {
         "GAD 1.3, section 2 (operator record)";
     OPERATOR_UNRESOLVED: "IND.OPERATOR_UNRESOLVED", Unsupported, [Defensible],
         "The policy can't tell who the operator is",
-        "The operator's name has to be that of exactly one party of the policy, byte for byte. \
-         Who can't be placed can't be told apart from the evaluator.",
+        "The operator's name has to be that of exactly one party of the policy, byte for byte, and \
+         the key of its record listed by no other one. Who can't be placed can't be told apart \
+         from the evaluator.",
         "Complete the policy's parties if you know the operator.",
         "GAD 1.3, section 2 (operator record); gad.policy/1, independence";
     RELATED: "IND.RELATED", Unmet, [Defensible], "Evaluator and operator are related",

@@ -292,6 +292,13 @@ fn parties_are_resolved_and_distinct() {
         let all = vec![operator.clone(), evaluator.clone(), third];
         assert_eq!(parties(all), ["IND.EVALUATOR_UNRESOLVED"]);
     }
+    // The operator's name, and a credential that the policy knows as somebody else's.
+    let theirs = party("ev", "Evaluator AG", &[EVALUATOR, OPERATOR]);
+    assert_eq!(
+        parties(vec![party("op", "Operator Ltd", &[]), theirs]),
+        ["IND.OPERATOR_UNRESOLVED"]
+    );
+    assert_eq!(parties(vec![party("op", "Operator Ltd", &[]), evaluator.clone()]), [""; 0]);
     let mut both = party("op", "Operator Ltd", &[OPERATOR, EVALUATOR]);
     both.names.push("Evaluator AG".into());
     assert_eq!(parties(vec![both]), ["IND.SAME_PARTY"]);
@@ -314,13 +321,17 @@ fn related_parties_and_unknown_rules_are_not_independent() {
 
 #[test]
 fn keys_are_not_shared() {
-    for (signer, party_keys) in [(OPERATOR, &[OPERATOR][..]), (ENGINE, &[ENGINE])] {
+    // Whoever lists the operator's key is somebody else than the operator's name says.
+    let unplaced = &["IND.OPERATOR_UNRESOLVED", "IND.SHARED_KEY"][..];
+    for (signer, party_keys, expected) in
+        [(OPERATOR, &[OPERATOR][..], unplaced), (ENGINE, &[ENGINE], &["IND.SHARED_KEY"])]
+    {
         let mut case = Case::new().under_policy(|policy| {
             policy.parties =
                 vec![party("op", "Operator Ltd", &[]), party("ev", "Evaluator AG", party_keys)];
         });
         case.signer = signer;
-        assert_eq!(case.codes(), ["IND.SHARED_KEY"]);
+        assert_eq!(case.codes(), expected);
         // Whatever identifier the record gives it.
         if let Some(engine) = case.principals.first_mut() {
             engine.key_id = key(OTHER).id();
@@ -328,7 +339,7 @@ fn keys_are_not_shared() {
         if let Some(operator) = &mut case.operator {
             operator.credential.key_id = key(OTHER).id();
         }
-        assert_eq!(case.codes(), ["IND.SHARED_KEY"]);
+        assert_eq!(case.codes(), expected);
     }
 }
 

@@ -94,6 +94,12 @@ impl Watch {
         &self.machine
     }
 
+    /// The rule of scope.
+    #[must_use]
+    pub const fn scope(&self) -> &R6 {
+        &self.r6
+    }
+
     /// What is kept of each entry.
     #[must_use]
     pub const fn ledger(&self) -> &Ledger {

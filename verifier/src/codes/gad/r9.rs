@@ -15,7 +15,8 @@ super::gad_family! {
         "Name the evidence, or withdraw the claim.",
         "GAD 1.3, section 1, equation (9)";
     EVIDENCE_NEGATIVE: "R9.EVIDENCE_NEGATIVE", Broken, [R9], "The evidence says the opposite",
-        "The claim rests on a failed verdict, a failed recheck or a refusal.",
+        "The claim rests on a failed verdict, a failed recheck or a refusal, or says that a scope \
+         was kept of a session that touched something outside it.",
         "Withdraw the claim.",
         "GAD 1.3, Algorithm 2, R9; gad.registry/1";
     EVIDENCE_REF: "R9.EVIDENCE_REF", Unmet, [R9], "The evidence is not there",

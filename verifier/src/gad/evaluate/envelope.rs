@@ -224,6 +224,7 @@ fn claims(
     };
     let known: Option<&dyn Fn(AnchorKind) -> AnchorState> =
         if bundle.form() == Form::Core { None } else { Some(&state) };
-    let record = r9::Record { plan, machine: watch.machine(), ledger: watch.ledger() };
+    let record =
+        r9::Record { plan, machine: watch.machine(), ledger: watch.ledger(), scope: watch.scope() };
     r9::judge(claims, record, known, findings)
 }

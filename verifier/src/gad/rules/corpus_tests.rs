@@ -16,7 +16,7 @@ use anchorlog_proto::json::{ReadLimits, Value, canonical, parse};
 
 use super::r9::{AnchorState, Record, judge};
 use super::testing::kept;
-use super::{R2, R4, Reliance};
+use super::{R2, R4, R6, Reliance};
 use crate::codes::Code;
 use crate::codes::gad::Affect;
 use crate::gad::replay::{NoReplay, ReplayRule};
@@ -58,9 +58,11 @@ fn found(folder: &Path, policy: Option<&Policy>) -> Option<Findings> {
     let mut reliance = Reliance::new(Arc::clone(&plan));
     let mut machine = Machine::new(Arc::clone(&plan), false);
     let (mut ledger, mut findings) = (Ledger::new(), Findings::new());
+    let mut r6 = R6::new(&plan);
     let mut observer = |event: &Event<'_>, _: &mut Findings| {
         r2.observe(event, &mut findings);
         let judged = r4.observe(event, &machine, &mut findings);
+        r6.observe(event, &machine, &ledger, &mut Findings::new());
         reliance.observe(event, &machine, &mut findings);
         machine.step(event, judged, &mut Findings::new());
         if event.payload().is_some() {
@@ -91,7 +93,7 @@ fn found(folder: &Path, policy: Option<&Policy>) -> Option<Findings> {
             let listed = envelope.anchors.iter().any(|row| row.kind == kind);
             AnchorState { listed, verified: listed && policy.is_some() }
         };
-        let record = Record { plan: &plan, machine: &machine, ledger: &ledger };
+        let record = Record { plan: &plan, machine: &machine, ledger: &ledger, scope: &r6 };
         judge(&claims, record, Some(&anchors), &mut findings);
     }
     Some(findings)

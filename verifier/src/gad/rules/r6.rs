@@ -18,7 +18,7 @@ use crate::codes::gad::r6::{
     FLAG_NOT_TOUCHED, FLAG_OMITTED, FLAG_REF, FLAG_UNAUTHENTICATED, REMEDIATION_ACTION,
     REMEDIATION_NO_FLAG, SUCCESSION_CLOSE,
 };
-use crate::gad::trace::{Machine, Status};
+use crate::gad::trace::{Machine, Session, Status};
 use crate::gad::witness::Coverage;
 use crate::gad::{Event, Findings, GadFinding, Ledger, NodeIx, PlanIndex, Where};
 
@@ -69,7 +69,8 @@ impl R6 {
 
     /// After the last entry. `coverage` says which entries valid checkpoints cover.
     pub fn finish(&self, machine: &Machine, coverage: &Coverage, findings: &mut Findings) {
-        let mut judged: Vec<_> = self.surfaces.values().filter(|surface| surface.judged).collect();
+        let mut judged: Vec<_> =
+            self.surfaces.values().filter(|surface| surface.judged()).collect();
         judged.sort_by_key(|surface| surface.result);
         for surface in judged {
             conclude(surface, &self.fences, machine.plan(), findings);
@@ -111,11 +112,13 @@ impl R6 {
         if Some(surface.result) != session.result {
             return;
         }
-        surface.judged |= judged;
+        if judged {
+            surface.judge();
+        }
         surface.waiting.remove(&node);
         if surface.waiting.is_empty()
             && let Some(surface) = self.surfaces.remove(&session.id)
-            && surface.judged
+            && surface.judged()
         {
             conclude(&surface, &self.fences, machine.plan(), findings);
         }
@@ -129,11 +132,8 @@ impl R6 {
         findings: &mut Findings,
     ) {
         let Some(session) = machine.session(result.session_id) else { return };
-        // A repeated result is ignored, and nothing of a session that failed is ever judged.
-        let (true, true, Ok(touched)) = (session.is_open(), session.completed, &result.touched)
-        else {
-            return;
-        };
+        // A repeated result is ignored.
+        let (true, Ok(touched)) = (session.is_open(), &result.touched) else { return };
         let current = |node: &NodeIx| {
             machine.session_of(*node).is_some_and(|current| current.dispatch == session.dispatch)
         };
@@ -144,7 +144,7 @@ impl R6 {
         let surface = Surface::new(session, event.entry.seq, touched, waiting);
         let before = self.surfaces.insert(Arc::clone(&session.id), surface);
         // An id that is used again ends what was known under it.
-        if let Some(before) = before.filter(|before| before.judged) {
+        if let Some(before) = before.filter(Surface::judged) {
             conclude(&before, &self.fences, machine.plan(), findings);
         }
     }
@@ -187,7 +187,7 @@ impl R6 {
         }
         let mut surface = session
             .and_then(|session| self.surfaces.get_mut(&session.id))
-            .filter(|surface| result == Some(surface.result));
+            .filter(|surface| result == Some(surface.result) && surface.completed());
         let fence = &plan.node(node).fence;
         for (position, path) in flag.paths.iter().enumerate() {
             let mut wrong = |code| {
@@ -206,6 +206,17 @@ impl R6 {
         if let Some(surface) = surface {
             surface.flagged = true;
         }
+    }
+}
+
+impl R6 {
+    /// Whether a session touched something outside every fence of its nodes that no flag names. Of a session
+    /// of which a node was judged, [`R6::finish`] says so.
+    pub(super) fn strays(&self, session: &Session, plan: &PlanIndex) -> bool {
+        let surface = self.surfaces.get(&session.id);
+        surface
+            .filter(|surface| Some(surface.result) == session.result)
+            .is_some_and(|surface| surface.omitted(&self.fences, plan).is_some())
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::gad::trace::Session;
 use crate::gad::{NodeIx, PlanIndex};
 
-/// The touched surface of one completed session, as long as its nodes can still be flagged or judged.
+/// The touched surface of one session, as long as its nodes can still be flagged or judged.
 #[derive(Clone, Debug)]
 pub(super) struct Surface {
     /// seq of the result it comes from.
@@ -16,14 +16,24 @@ pub(super) struct Surface {
     named: Vec<bool>,
     /// Nodes without a verdict in the attempt of this session, not dispatched again since.
     pub(super) waiting: BTreeSet<NodeIx>,
-    /// A node was judged.
-    pub(super) judged: bool,
+    stage: Stage,
     /// A node was flagged.
     pub(super) flagged: bool,
     /// The session: N_s.
     nodes: Arc<[NodeIx]>,
     /// |N_s| = 1.
     pub(super) single: bool,
+}
+
+/// What became of a session.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Stage {
+    /// It didn't complete, so that nothing of it is ever flagged or judged.
+    Failed,
+    /// It completed.
+    Unjudged,
+    /// It completed, and a node was judged.
+    Judged,
 }
 
 impl Surface {
@@ -41,10 +51,27 @@ impl Surface {
             paths: Paths::new(touched),
             named: vec![false; touched.len()],
             waiting,
-            judged: false,
+            stage: if session.completed { Stage::Unjudged } else { Stage::Failed },
             flagged: false,
             single: session.commissioned == 1,
             nodes: nodes.into(),
+        }
+    }
+
+    /// Whether its nodes may be flagged and judged.
+    pub(super) fn completed(&self) -> bool {
+        self.stage != Stage::Failed
+    }
+
+    /// Whether a node was judged.
+    pub(super) fn judged(&self) -> bool {
+        self.stage == Stage::Judged
+    }
+
+    /// Notes that a node was judged.
+    pub(super) fn judge(&mut self) {
+        if self.completed() {
+            self.stage = Stage::Judged;
         }
     }
 

@@ -121,13 +121,21 @@ impl Judgement<'_> {
         if about.is_some_and(|about| !self.concerns(predicate, about, kept, seq)) {
             codes.push(EVIDENCE_SUBJECT);
         }
-        if is_negative(kept) {
+        if is_negative(kept) || about.is_some_and(|about| self.strays(predicate, about, kept)) {
             codes.push(EVIDENCE_NEGATIVE);
         }
         match about {
             Some(about) if codes.is_empty() => Ok(self.strength(predicate, about, kept)),
             _ => Err(codes),
         }
+    }
+
+    /// Whether a result that is to show that its scope was kept shows that it wasn't. Where somebody was
+    /// judged or flagged, R6 says so; a session that failed, or that nobody was judged of, owes no flag.
+    fn strays(&self, predicate: &Predicate, about: About, kept: &Kept) -> bool {
+        predicate.needs == Needs::ResultAndClosure
+            && kept.entry_type == EntryType::ExecutionResult
+            && about.node.and_then(|node| self.facts.stray.get(node.position())) == Some(&true)
     }
 
     /// Whether an entry is about the subject, and where the registry says so of its last attempt.
@@ -227,7 +235,11 @@ impl Judgement<'_> {
             kept.entry_type == EntryType::ScopeClosed && position.is_some_and(|at| at > flag)
         };
         result.is_some_and(|result| self.cited().any(|(seq, _)| seq == result))
-            && flag.is_none_or(|flag| self.cited().any(|(seq, kept)| closes(seq, kept, flag)))
+            && match flag {
+                Some(flag) => self.cited().any(|(seq, kept)| closes(seq, kept, flag)),
+                // One of an earlier attempt may still be open.
+                None => !self.record.machine.has_open_flag(node),
+            }
     }
 
     /// The entries the claim cites, as far as they are there.

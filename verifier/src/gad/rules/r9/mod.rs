@@ -11,6 +11,8 @@
 mod evidence;
 pub mod registry;
 
+use std::collections::HashMap;
+
 use anchorlog_proto::gad::claims::{Claims, EvidenceRef, IssuerType, TypedClaim};
 use anchorlog_proto::gad::entry::{EntryType, Signed};
 use anchorlog_proto::gad::names::{AnchorKind, Role};
@@ -21,6 +23,7 @@ use crate::codes::gad::r9::{
     ALLOWED, CLASS, EVIDENCE_EMPTY, FORM, HUMAN_UNSIGNED, ISSUER, MACHINE_JUDGMENT, NONCOVERAGE,
     PREDICATE, REGISTRY,
 };
+use crate::gad::rules::R6;
 use crate::gad::trace::Machine;
 use crate::gad::{Findings, GadFinding, Ledger, PlanIndex, Where};
 
@@ -47,6 +50,8 @@ pub struct Record<'r> {
     pub machine: &'r Machine,
     /// Its entries.
     pub ledger: &'r Ledger,
+    /// What its sessions touched.
+    pub scope: &'r R6,
 }
 
 /// Judges the claims of a record. `anchors` tells what the envelope has of each kind; `None` where there is
@@ -87,6 +92,8 @@ pub fn judge(
 struct Facts {
     /// Of each node, the position of the latest flag in its last attempt.
     flags: Vec<Option<u64>>,
+    /// Of each node, whether its last session touched what no fence admits and no flag names.
+    stray: Vec<bool>,
     /// Position of the first dispatch.
     first_dispatch: Option<u64>,
 }
@@ -108,7 +115,15 @@ impl Facts {
                 _ => {}
             }
         }
-        Self { flags, first_dispatch }
+        // A session of many nodes is looked at once.
+        let mut known: HashMap<u64, bool> = HashMap::new();
+        let mut strays = |node| {
+            let session = record.machine.session_of(node)?;
+            let known = known.entry(session.dispatch);
+            Some(*known.or_insert_with(|| record.scope.strays(session, record.plan)))
+        };
+        let stray = record.plan.nodes().map(|node| strays(node).unwrap_or(false)).collect();
+        Self { flags, stray, first_dispatch }
     }
 }
 

@@ -111,13 +111,15 @@ fn judge(
     let mut verdicts = R4::new(Arc::clone(&plan), ReplayRule::none());
     let mut machine = Machine::new(Arc::clone(&plan), false);
     let mut ledger = Ledger::new();
+    let mut scope = R6::new(&plan);
     for event in log.events() {
+        scope.observe(&event, &machine, &ledger, &mut Findings::new());
         let judged = verdicts.observe(&event, &machine, &mut Findings::new());
         machine.step(&event, judged, &mut Findings::new());
         ledger.keep(event.index, event.entry.seq, kept(&event, &machine, judged));
     }
     let mut findings = Findings::new();
-    let record = Record { plan: &plan, machine: &machine, ledger: &ledger };
+    let record = Record { plan: &plan, machine: &machine, ledger: &ledger, scope: &scope };
     let not_evaluated = super::judge(&claims, record, anchors, &mut findings);
     (findings, not_evaluated)
 }
@@ -376,6 +378,31 @@ fn scope_needs_its_closure_when_it_was_flagged() {
         |log| log.flag("n2", &["docs/b"]).closed("n2", PassFail::Fail).done();
     let last = NEXT + 2;
     assert_eq!(reflagged(failed, &[FLAGGED_RESULT, last]), ["R9.EVIDENCE_NEGATIVE"]);
+}
+
+#[test]
+fn a_surface_outside_the_fence_contains_no_scope() {
+    let scope = |change: fn(&mut Log), node: &str, result: u64, class| {
+        let mut claim = claim("gad/scope_contained", class);
+        claim.subject.node = Some(node.into());
+        claim.evidence = entries(&[result]);
+        codes(&judge(vec![Some(claim)], true, None, change).0)
+    };
+    let top = EvidenceClass::EngineObserved;
+    // Nobody judged or flagged it, so R6 has nothing to say; the claim has.
+    let stray: fn(&mut Log) = |log| log.session("s4", &["n1"], &["docs/a", "src/a"]).done();
+    assert_eq!(scope(stray, "n1", NEXT + 2, top), ["R9.EVIDENCE_NEGATIVE"]);
+    let within: fn(&mut Log) = |log| log.session("s4", &["n1"], &["src/a"]).done();
+    assert_eq!(scope(within, "n1", NEXT + 2, top), [""; 0]);
+    // One of several nodes: what no fence of the session admits.
+    let shared: fn(&mut Log) = |log| log.session("s4", &["n1", "n3"], &["docs/a"]).done();
+    assert_eq!(scope(shared, "n3", NEXT + 2, EvidenceClass::Proxy), ["R9.EVIDENCE_NEGATIVE"]);
+    // A flag of an earlier attempt that nobody closed.
+    let open: fn(&mut Log) = |log| {
+        log.session("s4", &["n1"], &["docs/a"]).flag("n1", &["docs/a"]);
+        log.session("s5", &["n1"], &[]).done();
+    };
+    assert_eq!(scope(open, "n1", NEXT + 6, top), ["R9.EVIDENCE_SHAPE"]);
 }
 
 #[test]

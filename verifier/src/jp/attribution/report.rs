@@ -232,13 +232,14 @@ impl Report {
 
     /// What is known of who truly contributed. A trace never makes it more than trace-derived, and that only
     /// where every output has one.
+    /// Where there is no output nothing was replayed either.
     const fn membership(&self) -> &'static str {
         match (self.replayed, self.traced) {
-            (Some(_), _) => "replayed",
-            (None, Some(Traced { agree, differ, without: 0, .. })) if agree + differ > 0 => {
+            (Some([agree, differ]), _) if agree + differ > 0 => "replayed",
+            (_, Some(Traced { agree, differ, without: 0, .. })) if agree + differ > 0 => {
                 "trace-derived"
             }
-            (None, _) => "not-established",
+            _ => "not-established",
         }
     }
 

@@ -22,6 +22,9 @@ pub struct RunExport<'a> {
     pub facts: Option<Value<'a>>,
     /// The audit record's exact bytes, without a newline at the end.
     pub audit: Option<Vec<u8>>,
+    /// `run.audit`: the same record as a value, where it is there. From version 3 on only comparing tells
+    /// whether it is the one that the bytes are of.
+    pub record: Option<Value<'a>>,
     /// `run.result`: what the Runtime printed, its trace included; absent where the evaluation failed.
     pub result: Option<Value<'a>>,
 }
@@ -61,6 +64,7 @@ impl<'a> RunExport<'a> {
             preparation: of_input("preparation").cloned(),
             facts: of_input("facts").cloned(),
             audit,
+            record: run.get("audit").filter(|value| !value.is_null()).cloned(),
             result: run.get("result").filter(|value| !value.is_null()).cloned(),
         })
     }

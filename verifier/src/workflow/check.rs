@@ -275,6 +275,8 @@ pub enum Reason {
     NoRuntimePin,
     /// A completed or bound-failed instance has no run export to extract from.
     NoRunExport,
+    /// A preparation is pinned where there is no case that it could be of.
+    NoCase,
     /// A refusal came first.
     RefusedBefore,
     /// A finding came first.
@@ -298,6 +300,7 @@ impl Reason {
             Self::NoExpectation => "no-expectation",
             Self::NoRuntimePin => "no-runtime-pin",
             Self::NoRunExport => "no-run-export",
+            Self::NoCase => "no-case",
             Self::RefusedBefore => "refused-before",
             Self::FindingBefore => "finding-before",
         }
@@ -355,6 +358,7 @@ impl CheckResult {
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     made: std::collections::BTreeMap<Check, Status>,
+    unanswered: Option<CheckResult>,
 }
 
 /// Something ended the checks; it is in the tally.
@@ -369,8 +373,23 @@ impl Tally {
 
     /// The check is not made, or not wholly; the first reason stays.
     pub(super) fn unmade(&mut self, check: Check, reason: Reason, detail: impl fmt::Display) {
-        let detail = detail.to_string();
-        self.made.entry(check).or_insert(Status::NotPerformed { reason, detail });
+        let status = Status::NotPerformed { reason, detail: detail.to_string() };
+        if reason == Reason::NoAnswer {
+            let status = status.clone();
+            self.unanswered.get_or_insert(CheckResult { check, status });
+        }
+        self.made.entry(check).or_insert(status);
+    }
+
+    /// Whether something was noted as not made about the check.
+    pub(super) fn is_unmade(&self, check: Check) -> bool {
+        matches!(self.made.get(&check), Some(Status::NotPerformed { .. }))
+    }
+
+    /// The first question that a plugged verifier had no answer to. It is remembered apart, as a later stage or
+    /// instance can refuse or end the same check: what the answer would have been comes before that.
+    pub(super) fn unanswered(&self) -> Option<CheckResult> {
+        self.unanswered.clone()
     }
 
     /// The check refuses.

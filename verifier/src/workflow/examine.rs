@@ -85,6 +85,8 @@ pub struct Examination {
     pub unread_count: usize,
     /// What plugged verifiers have proven, as far as it goes.
     pub(super) proofs: Proofs,
+    /// The first question that a plugged verifier had no answer to, before whatever ended the checks.
+    pub(super) unanswered: Option<CheckResult>,
 }
 
 /// The proofs of an examination.
@@ -158,6 +160,7 @@ pub fn examine(
         execution: loaded.as_ref().map(|loaded| loaded.execution.execution.clone()),
         completion: loaded.as_ref().map(|loaded| completion(loaded)),
         counts: loaded.as_ref().map(|loaded| counts(loaded)),
+        unanswered: tally.unanswered(),
         checks: tally.results(),
         unread: reference.unread,
         unread_count: reference.unread_count,
@@ -194,25 +197,30 @@ fn noted(reference: &Reference, plugs: &Plugs, tally: &mut Tally) {
         let Some(phase) = check.phase() else { continue };
         // What a plugged verifier has to agree to is noted when it has.
         let told = check == Check::BindingDocuments && !reference.untold_bindings;
-        let made = told || !DELEGATED.contains(&check);
+        let made = told || DELEGATED.iter().all(|(delegated, _)| *delegated != check);
         if made && refused.is_none_or(|refused| phase < refused) {
             tally.agrees(check);
         }
     }
 }
 
-/// What plugged verifiers answer for: their agreement is that of these checks, unless they weren't made.
-const DELEGATED: [Check; 5] = [
-    Check::BranchAggregate,
-    Check::PreparationBounds,
-    Check::BindingDocuments,
-    Check::DialectForms,
-    Check::DialectKinds,
+/// What plugged verifiers answer for, and by which of their checks: whoever has answered to all of those agrees
+/// to these as well.
+const DELEGATED: [(Check, &[Check]); 5] = [
+    (Check::BranchAggregate, &[Check::Expansion]),
+    (Check::PreparationBounds, &[Check::Preparations]),
+    (Check::BindingDocuments, &[Check::Expansion]),
+    (Check::DialectForms, &[Check::Preparations, Check::Expansion]),
+    (Check::DialectKinds, &[Check::DialectKinds]),
 ];
 
 fn delegated(tally: &mut Tally) {
-    for check in DELEGATED {
-        tally.agrees(check);
+    for (check, by) in DELEGATED {
+        if by.iter().any(|by| tally.is_unmade(*by)) {
+            tally.unmade(check, Reason::NoAnswer, "");
+        } else {
+            tally.agrees(check);
+        }
     }
 }
 
@@ -251,12 +259,11 @@ fn kinds(
     tally: &mut Tally,
 ) -> Result<(), Interrupted> {
     for stage in &loaded.workflow.stages {
-        let read = |name| files.read(&layout::stage(&stage.id, name), Bounds::FOREIGN.bytes);
         let request = KindRequest {
             stage: stage.id.to_string(),
             reference: stage.dialect.clone(),
-            published: read("dialect.json")?,
-            bound: read("bound-dialect.json")?,
+            published: loaded.document(files, &stage.id, "dialect.json")?,
+            bound: loaded.document(files, &stage.id, "bound-dialect.json")?,
         };
         let place = format!("stage {}", stage.id);
         match verifier.reads(&request) {
@@ -285,6 +292,10 @@ fn preparations(
         for position in 0..instance.attempts.len() {
             let place = format!("instance {}, attempt {}", instance.id, position + 1);
             let Some(request) = request(files, loaded, reference, (at, instance), position)? else {
+                let pin = instance.attempts.get(position);
+                if pin.is_some_and(|attempt| attempt.preparation_digest.is_some()) {
+                    tally.unmade(Check::Preparations, Reason::NoCase, place);
+                }
                 own.push(None);
                 continue;
             };
@@ -337,21 +348,21 @@ fn request(
         return Ok(None);
     };
     let path = |name| layout::attempt(&instance.id, position, name);
-    let optional = |path: String, bounds: &Bounds| {
-        let held = reference.paths.contains(&path);
-        held.then(|| files.read(&path, bounds.bytes)).transpose()
-    };
     let any = Bounds::FOREIGN;
     let stage = &instance.stage;
     Ok(Some(PreparationRequest {
         stage: stage.to_string(),
         instance: instance.id.to_string(),
         attempt: position + 1,
-        bound: files.read(&layout::stage(stage, "bound-dialect.json"), any.bytes)?,
+        bound: loaded.document(files, stage, "bound-dialect.json")?,
         case: again(files, &layout::case(&instance.id), &Bounds::CASE, case)?,
         preparation: again(files, &path("preparation.json"), &any, preparation)?,
-        sources: optional(path("sources.json"), &Bounds::EXPORT)?,
-        profiles: optional(layout::stage(stage, "profiles.json"), &any)?,
+        sources: reference
+            .paths
+            .contains(&path("sources.json"))
+            .then(|| files.read(&path("sources.json"), Bounds::EXPORT.bytes))
+            .transpose()?,
+        profiles: loaded.optional_document(files, stage, "profiles.json")?,
         audit: facts
             .audit
             .map(|audit| again(files, &path("audit.json"), &any, audit))

@@ -70,7 +70,12 @@ impl Files for Directory {
                     };
                     found.push(Listed { path: path.to_owned(), size: metadata.len() });
                 }
-                if found.len().max(directories) > MAX_FILES {
+                if directories > MAX_FILES {
+                    // A listing of some of the files would be judged as if it were one of all of them.
+                    let error = io::Error::other("more directories than a bundle has files");
+                    return Err(failed(&self.root, &error));
+                }
+                if found.len() > MAX_FILES {
                     return Ok(found);
                 }
             }

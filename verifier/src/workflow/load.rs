@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anchorlog_proto::Digest;
 use anchorlog_proto::jp::canon::{canon, literal};
 use anchorlog_proto::jp::fault::{Faults, Rule};
+use anchorlog_proto::jp::id::Id;
 use anchorlog_proto::jp::json::{Bounds, Value, read_into};
 use anchorlog_proto::jp::workflow::{Execution, Workflow};
 
@@ -37,6 +38,32 @@ pub(super) struct Loaded {
     pub(super) sets: Vec<Digest>,
     /// By stage, in the order of the pins.
     pub(super) outputs: Vec<Vec<Offered>>,
+}
+
+impl Loaded {
+    /// A document of a stage once more: the bytes that were judged, or it could not run.
+    pub(super) fn document(
+        &self,
+        files: &dyn Files,
+        stage: &Id,
+        name: &str,
+    ) -> Result<Vec<u8>, CouldNotRun> {
+        let document = self.optional_document(files, stage, name)?;
+        document.ok_or_else(|| CouldNotRun(format!("{} was not read", layout::stage(stage, name))))
+    }
+
+    /// The same of one that need not be there.
+    pub(super) fn optional_document(
+        &self,
+        files: &dyn Files,
+        stage: &Id,
+        name: &str,
+    ) -> Result<Option<Vec<u8>>, CouldNotRun> {
+        let facts = self.workflow.stage(stage).and_then(|(at, _)| self.stages.get(at));
+        let digest = facts.and_then(|facts| facts.documents.get(name));
+        let path = layout::stage(stage, name);
+        digest.map(|digest| again(files, &path, &Bounds::FOREIGN, *digest)).transpose()
+    }
 }
 
 /// What came of the reference phase.
@@ -199,6 +226,11 @@ impl<'f> Shelf<'f> {
             return Ok(None);
         }
         Ok(Some(Digest::of(&self.files.read(path, most)?)))
+    }
+
+    /// A file that was read and that no pin leads to.
+    pub(super) fn leave(&mut self, path: &str) {
+        self.read.remove(path);
     }
 
     /// A file that must not be there, as its pin is null.

@@ -6,7 +6,7 @@
 
 use anchorlog_proto::Digest;
 
-use super::check::{Check, FindingCode, Status};
+use super::check::{Check, CheckResult, FindingCode, Status};
 use super::examine::{Completion, Counts, Examination, Expectations, examine};
 use super::files::{CouldNotRun, Files};
 use super::plug::Plugs;
@@ -93,8 +93,18 @@ pub fn read_workflow(
         return Ok(Answer::Refusal(code.to_owned()));
     }
     let examination = examine(files, expect, plugs)?;
-    if let Some((_, code)) = examination.refusal() {
-        return Ok(Answer::Refusal(code.to_owned()));
+    if let Some((check, code)) = examination.refusal() {
+        // Whichever stage's kind isn't read, the code is the same. Every other refusal of a plugged verifier comes
+        // after what was asked before it.
+        let first = check == Check::DialectKinds || examination.unanswered.is_none();
+        return if first {
+            Ok(Answer::Refusal(code.to_owned()))
+        } else {
+            Err(could_not_run(examination.unanswered.as_ref()))
+        };
+    }
+    if examination.unanswered.is_some() {
+        return Err(could_not_run(examination.unanswered.as_ref()));
     }
     if let Some(error) = unanswered(&examination, true) {
         return Err(error);
@@ -117,9 +127,16 @@ fn unanswered(examination: &Examination, before_finding: bool) -> Option<CouldNo
             && !result.was_not_come_to()
             && (!before_finding || finding.is_some_and(|finding| result.check < finding))
     });
-    let result = unmade.next()?;
-    let Status::NotPerformed { reason, detail } = &result.status else { return None };
-    Some(CouldNotRun(format!("{} can't be checked: {} {detail}", result.check, reason.as_str())))
+    unmade.next().map(|result| could_not_run(Some(result)))
+}
+
+fn could_not_run(unmade: Option<&CheckResult>) -> CouldNotRun {
+    CouldNotRun(match unmade {
+        Some(CheckResult { check, status: Status::NotPerformed { reason, detail } }) => {
+            format!("{check} can't be checked: {} {detail}", reason.as_str())
+        }
+        _ => "something can't be checked".to_owned(),
+    })
 }
 
 /// A reading, from the proofs.

@@ -96,7 +96,7 @@ impl Examination {
         if let Some((check, code)) = self.finding() {
             object.set("finding", Value::from(code.as_str()));
             let mut unmade = self.unperformed().filter(|result| !result.was_not_come_to());
-            let unmade = unmade.any(|result| result.check < check);
+            let unmade = unmade.any(|result| result.check < check) || self.unanswered.is_some();
             let precedence = if unmade { "not-established" } else { "established" };
             object.set("precedence", Value::from(precedence));
         }

@@ -1,6 +1,6 @@
 //! The artifacts of a branch, in order: stages, instances and their attempts, outputs, selections, sets.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use anchorlog_proto::Digest;
 use anchorlog_proto::jp::canon::{canon, release};
@@ -32,6 +32,8 @@ pub(super) struct StageFacts {
     pub(super) release_runtime: Option<Digest>,
     /// Digest of the canon of the release's `inputMapping`.
     pub(super) release_mapping: Option<Digest>,
+    /// By file name, the digest of the bytes that were read.
+    pub(super) documents: BTreeMap<&'static str, Digest>,
 }
 
 /// What is kept of an attempt's artifacts.
@@ -186,10 +188,11 @@ fn documents(
     let pack = shelf.artifact(&path("pack.json"), &any, Bytewise::Original, |value, _| {
         Some(value.get("id").and_then(Value::as_str).map(str::to_owned))
     })?;
-    if shelf.holds(&path("profiles.json")) {
-        let _read =
-            shelf.artifact(&path("profiles.json"), &any, Bytewise::Original, |_, _| Some(()))?;
-    }
+    let profiles = if shelf.holds(&path("profiles.json")) {
+        shelf.artifact(&path("profiles.json"), &any, Bytewise::Original, |_, _| Some(()))?
+    } else {
+        None
+    };
     let released =
         shelf.artifact(&path("release.json"), &any, Bytewise::Original, |value, _| {
             let digest = |name| value.get(name)?.as_str()?.parse::<Digest>().ok();
@@ -201,6 +204,16 @@ fn documents(
                 mapping.map(|canon| Digest::of(&canon)),
             ))
         })?;
+    let digest_of = |read: &Option<(Digest, Digest)>| read.as_ref().map(|(_, bytes)| *bytes);
+    let documents = [
+        ("dialect.json", digest_of(&published)),
+        ("binding.json", binding.as_ref().and_then(digest_of)),
+        ("bound-dialect.json", digest_of(&bound)),
+        ("profiles.json", profiles.map(|((), bytes)| bytes)),
+        ("release.json", released.as_ref().map(|(_, bytes)| *bytes)),
+    ];
+    let documents = documents.into_iter().filter_map(|(name, bytes)| Some((name, bytes?)));
+    let documents = documents.collect();
     let binding = match binding {
         None => Some(None),
         Some(read) => read.map(|(digest, _)| Some(digest)),
@@ -222,6 +235,7 @@ fn documents(
         release_pack,
         release_runtime,
         release_mapping,
+        documents,
     }))
 }
 
@@ -253,7 +267,8 @@ fn attempted(
     if attempt.audit_digest.is_some() {
         audit = shelf.bytes(&path("audit.json"), Bounds::FOREIGN.bytes)?;
         facts.audit = audit.as_deref().map(Digest::of);
-        if let Some(bytes) = audit.as_ref().filter(|_| attempt.state.is_completed()) {
+        // An audit record is of an evaluation that completed, whatever became of the attempt after it.
+        if let Some(bytes) = &audit {
             facts.conclusion = conclusion(shelf, bytes, &path("audit.json"));
         }
     } else {
@@ -269,7 +284,8 @@ fn attempted(
                 stated_release: export.release_digest,
                 // An unsuccessful attempt's failed preparation is in the export and isn't retained.
                 preparation_fits: preparation.is_none() || export.preparation == preparation,
-                audit_fits: export.audit == audit,
+                audit_fits: export.audit == audit
+                    && is_record(export.record.as_ref(), audit.as_deref()),
             });
             shelf.faults.merge(faults, &name);
         }
@@ -288,6 +304,14 @@ fn attempted(
         shelf.unpinned(&path("evaluation-error.json"));
     }
     Ok(facts)
+}
+
+/// Whether the record that an export shows is the one whose bytes it holds: its disposition is read from either.
+fn is_record(shown: Option<&Value<'_>>, bytes: Option<&[u8]>) -> bool {
+    let Some(shown) = shown else { return true };
+    bytes.is_some_and(|bytes| {
+        read_into(bytes, &Bounds::FOREIGN, &mut Faults::new()).as_ref() == Some(shown)
+    })
 }
 
 fn conclusion(shelf: &mut Shelf<'_>, bytes: &[u8], name: &str) -> Option<Conclusion> {
@@ -365,6 +389,13 @@ fn offered(
             None => {
                 let stage = &stage.id;
                 shelf.faults.note(Rule::Absent, format_args!("stage {stage}: no record {pin}"));
+            }
+        }
+    }
+    for left in rest {
+        if let Some(instance) = execution.instances.get(left.instance) {
+            for name in ["record.json", "payload.json"] {
+                shelf.leave(&layout::output(&stage.id, &instance.id, left.index, name));
             }
         }
     }

@@ -4,10 +4,10 @@
 //! which may mean a count over the branch. Both are counted here: where they disagree about what is recorded, the
 //! check is not made.
 
-use anchorlog_proto::jp::workflow::{Failure, SetStatus};
+use anchorlog_proto::jp::workflow::{Attempt, Failure, Instance, SetStatus};
 
 use super::super::check::{Check, FindingCode, Reason, Tally};
-use super::{Bench, Extracted, Step, extract, instances, output_counts};
+use super::{Bench, Extracted, Step, extract, extract_of, instances, output_counts};
 
 pub(super) fn check(bench: &Bench<'_>, tally: &mut Tally) -> Step {
     let loaded = bench.loaded;
@@ -27,6 +27,19 @@ pub(super) fn check(bench: &Bench<'_>, tally: &mut Tally) -> Step {
         let mut own = Count { total: 0, tripped: false, fits: true };
         branch.tripped = false;
         for (at, instance) in instances(loaded, stage) {
+            for position in earlier_over(instance) {
+                let offers = match extract_of(bench, stage, at, instance, position)? {
+                    Extracted::Values(values) => values.len(),
+                    Extracted::Invalid(_) => 0,
+                    Extracted::Unknown => {
+                        let detail = format_args!("instance {}", instance.id);
+                        tally.unmade(Check::BoundAccounting, Reason::NoRunExport, detail);
+                        return Ok(());
+                    }
+                };
+                own.fits &= own.exceeds(offers, most);
+                branch.fits &= branch.exceeds(offers, most);
+            }
             let exceeded = instance.failure == Some(Failure::LimitExceeded);
             let offers = if exceeded && !(own.tripped && branch.tripped) {
                 match extract(bench, stage, at, instance)? {
@@ -58,6 +71,13 @@ pub(super) fn check(bench: &Bench<'_>, tally: &mut Tally) -> Step {
     Ok(())
 }
 
+/// The attempts that were retried after they are said to have been over a bound.
+fn earlier_over(instance: &Instance) -> impl Iterator<Item = usize> {
+    let earlier = instance.attempts.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
+    let over = |attempt: &Attempt| attempt.failure == Some(Failure::LimitExceeded);
+    earlier.iter().enumerate().filter(move |(_, one)| over(one)).map(|(position, _)| position)
+}
+
 /// One way of counting.
 struct Count {
     total: u64,
@@ -68,12 +88,17 @@ struct Count {
 }
 
 impl Count {
-    fn take(&mut self, offers: usize, recorded_exceeded: bool, most: u64) {
+    /// Whether so many more are over the bound, here.
+    fn exceeds(&self, offers: usize, most: u64) -> bool {
         let total = self.total.saturating_add(u64::try_from(offers).unwrap_or(u64::MAX));
-        self.tripped |= total > most;
+        self.tripped || total > most
+    }
+
+    fn take(&mut self, offers: usize, recorded_exceeded: bool, most: u64) {
+        self.tripped = self.exceeds(offers, most);
         self.fits &= self.tripped == recorded_exceeded;
         if !self.tripped {
-            self.total = total;
+            self.total = self.total.saturating_add(u64::try_from(offers).unwrap_or(u64::MAX));
         }
     }
 }

@@ -84,9 +84,12 @@ fn projected(
     }
 }
 
-/// Stopped before anything began.
+/// Stopped before anything began, or after a sibling that exceeded a bound: every later one records that, and
+/// none of them need have begun (RFC 0020 section 2). Whether a sibling did is a matter of the accounting.
 fn is_unbegun(instance: &Instance) -> bool {
-    matches!(instance.state, State::Interrupted | State::Cancelled) && instance.attempts.is_empty()
+    let stopped = matches!(instance.state, State::Interrupted | State::Cancelled);
+    let bound = instance.failure == Some(Failure::LimitExceeded);
+    (stopped || bound) && instance.attempts.is_empty()
 }
 
 fn payload(
@@ -118,6 +121,7 @@ fn inherited(
         tally.unmade(Check::Influence, Reason::NoInfluenceVerifier, "");
         return Ok(None);
     };
+    let loaded = bench.loaded;
     let id = &instance.id;
     let lineage = lineage(bench, at);
     if instance.state.is_completed() && lineage.is_none() {
@@ -147,9 +151,7 @@ fn inherited(
     let request = InfluenceRequest {
         stage: stage.id.to_string(),
         instance: id.to_string(),
-        bound: bench
-            .files
-            .read(&layout::stage(&stage.id, "bound-dialect.json"), Bounds::FOREIGN.bytes)?,
+        bound: loaded.document(bench.files, &stage.id, "bound-dialect.json")?,
         case: case.transpose()?,
         bindings: stage.case_bindings.clone(),
         parent: inherited,

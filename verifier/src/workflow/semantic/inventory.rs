@@ -10,7 +10,7 @@ use anchorlog_proto::jp::workflow::{
 
 use super::super::check::{Check, FindingCode, Reason, Tally};
 use super::super::load::Loaded;
-use super::{Bench, Extracted, Interrupted, Step, extract, instances, output_counts};
+use super::{Bench, Extracted, Interrupted, Step, extract_of, instances, output_counts};
 
 pub(super) fn check(bench: &Bench<'_>, tally: &mut Tally) -> Step {
     let loaded = bench.loaded;
@@ -149,6 +149,10 @@ fn terminal(tally: &mut Tally, stage: &Stage, instance: &Instance, outputs: usiz
         (last.is_some() || unattempted, "it ended like this without an attempt"),
         (produces, "its state does not go with its outputs"),
         (!projection_failed || last.is_none(), "it has attempts, and its projection failed"),
+        (
+            instance.attempts.iter().all(|one| one.failure != Some(Failure::ProjectionInvalid)),
+            "an attempt of it is recorded as a failed projection, which has none",
+        ),
         (instance.case_digest.is_some() || last.is_none(), "it has attempts and no case"),
         (
             instance.attempts.iter().all(error_association),
@@ -176,7 +180,8 @@ fn evaluated(attempt: &Attempt) -> bool {
         || outputs.contains(&attempt.failure)
 }
 
-/// A recorded output failure is recomputed.
+/// A recorded output failure is recomputed, that of an attempt that was retried as well: an evaluation with valid
+/// outputs is no failure that could be tried again.
 fn unsuccessful(
     bench: &Bench<'_>,
     tally: &mut Tally,
@@ -184,18 +189,22 @@ fn unsuccessful(
     at: usize,
     instance: &Instance,
 ) -> Step {
-    if instance.failure != Some(Failure::OutputInvalid) {
-        return Ok(());
+    let id = &instance.id;
+    if instance.failure == Some(Failure::OutputInvalid) && instance.attempts.is_empty() {
+        tally.unmade(Check::Inventory, Reason::NoRunExport, format_args!("instance {id}"));
     }
-    match extract(bench, stage, at, instance)? {
-        Extracted::Invalid(_) => Ok(()),
-        Extracted::Unknown => {
-            let detail = format_args!("instance {}", instance.id);
-            tally.unmade(Check::Inventory, Reason::NoRunExport, detail);
-            Ok(())
+    for (position, attempt) in instance.attempts.iter().enumerate() {
+        if attempt.failure != Some(Failure::OutputInvalid) {
+            continue;
         }
-        Extracted::Values(_) => {
-            require(tally, false, format_args!("instance {}: its outputs are valid", instance.id))
+        let place = format!("instance {id}, attempt {}", position.saturating_add(1));
+        match extract_of(bench, stage, at, instance, position)? {
+            Extracted::Invalid(_) => {}
+            Extracted::Unknown => tally.unmade(Check::Inventory, Reason::NoRunExport, place),
+            Extracted::Values(_) => {
+                require(tally, false, format_args!("{place}: its outputs are valid"))?;
+            }
         }
     }
+    Ok(())
 }

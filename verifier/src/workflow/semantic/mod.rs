@@ -109,9 +109,20 @@ pub(super) fn extract(
     at: usize,
     instance: &Instance,
 ) -> Result<Extracted, CouldNotRun> {
-    let facts = bench.loaded.attempts.get(at).and_then(|attempts| attempts.last());
+    extract_of(bench, stage, at, instance, instance.attempts.len().saturating_sub(1))
+}
+
+/// The same of the attempt at a position.
+pub(super) fn extract_of(
+    bench: &Bench<'_>,
+    stage: &Stage,
+    at: usize,
+    instance: &Instance,
+    position: usize,
+) -> Result<Extracted, CouldNotRun> {
+    let facts = bench.loaded.attempts.get(at).and_then(|attempts| attempts.get(position));
     let Some(digest) = facts.and_then(|facts| facts.run) else { return Ok(Extracted::Unknown) };
-    let path = layout::attempt(&instance.id, instance.attempts.len().saturating_sub(1), "run.json");
+    let path = layout::attempt(&instance.id, position, "run.json");
     let bytes = again(bench.files, &path, &Bounds::EXPORT, digest)?;
     let Some(facts) = RunExport::read(&bytes, &mut Faults::new()).and_then(|export| export.facts)
     else {

@@ -5,7 +5,6 @@ use anchorlog_proto::jp::json::Bounds;
 use anchorlog_proto::jp::workflow::OutputSet;
 
 use super::super::check::{Check, FindingCode, Reason, Tally};
-use super::super::layout;
 use super::super::load::Loaded;
 use super::super::plug::{ExpansionRequest, NoProof, expand};
 use super::super::stages::Offered;
@@ -118,14 +117,13 @@ fn expansion(bench: &Bench<'_>, tally: &mut Tally, position: usize, proven: &mut
         return Ok(());
     };
     let id = &stage.id;
-    let read = |name| bench.files.read(&layout::stage(id, name), Bounds::FOREIGN.bytes);
-    let profiles = bench.has(&layout::stage(id, "profiles.json"));
+    let read = |name| bench.loaded.document(bench.files, id, name);
     let request = ExpansionRequest {
         stage: id.to_string(),
         published: read("dialect.json")?,
         binding: facts.binding.map(|_| read("binding.json")).transpose()?,
         bound: read("bound-dialect.json")?,
-        profiles: profiles.then(|| read("profiles.json")).transpose()?,
+        profiles: bench.loaded.optional_document(bench.files, id, "profiles.json")?,
         release: read("release.json")?,
         workflow: again(
             bench.files,

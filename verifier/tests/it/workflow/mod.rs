@@ -5,6 +5,7 @@ mod found;
 mod influence;
 mod plugs;
 mod refused;
+mod settled;
 
 use anchorlog_proto::Digest;
 use anchorlog_verifier::workflow::{

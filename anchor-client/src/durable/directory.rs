@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::error::{Context, DurableError, Operation};
+use super::lock::hold;
 use super::{TEMPORARY_COUNT, TEMPORARY_MARK, parent_of, rename_new, sync_directory, sync_parent};
 
 /// A directory being filled. A reader, and whoever comes after a crash, finds it whole under its name or
@@ -109,21 +110,29 @@ impl StagedDirectory {
         renamed
     }
 
-    /// Takes the place of the directory that has its name, and removes that one. A reader finds the old
-    /// one or the new one, each whole. A file system that can't exchange two names says so, and nothing
-    /// has changed then.
+    /// Takes the place of the directory that has its name, and removes that one, provided that it is `unchanged`
+    /// then; whether it was. A reader finds the old one or the new one, each whole. A file system that can't
+    /// exchange two names says so, and nothing has changed then.
     ///
     /// 1. `fsync` of every directory in it, the deepest first, and of itself
-    /// 2. `renameat2(temporary, target, RENAME_EXCHANGE)`
-    /// 3. `open(parent)`, `fsync`, `close`
-    /// 4. the old one, which has the temporary name now, is removed
-    pub fn exchange(mut self) -> Result<(), DurableError> {
+    /// 2. `open(parent)`, `flock(LOCK_EX)`: two that exchange at the same time do it one after the other
+    /// 3. `unchanged`; where it isn't, nothing more is done
+    /// 4. `renameat2(temporary, target, RENAME_EXCHANGE)`
+    /// 5. `open(parent)`, `fsync`, `close`; the lock is released
+    /// 6. the old one, which has the temporary name now, is removed
+    pub fn exchange_if(mut self, unchanged: impl FnOnce() -> bool) -> Result<bool, DurableError> {
         self.sync()?;
+        let held = hold(parent_of(&self.target))?;
+        if !unchanged() {
+            return Ok(false);
+        }
         renameat_with(CWD, &self.path, CWD, &self.target, RenameFlags::EXCHANGE)
             .context(&self.target, Operation::Rename)?;
         self.published = true;
         sync_parent(&self.target)?;
-        fs::remove_dir_all(&self.path).context(&self.target, Operation::Remove)
+        drop(held);
+        fs::remove_dir_all(&self.path).context(&self.target, Operation::Remove)?;
+        Ok(true)
     }
 
     fn sync(&self) -> Result<(), DurableError> {
@@ -184,10 +193,12 @@ mod tests {
     fn it_takes_the_place_of_another() {
         let root = tempfile::tempdir().unwrap();
         let target = root.path().join("it");
-        assert!(staged(&target, "one").exchange().is_err());
+        assert!(staged(&target, "one").exchange_if(|| true).is_err());
         assert!(names(root.path()).is_empty());
         staged(&target, "one").publish().unwrap();
-        staged(&target, "two").exchange().unwrap();
+        assert!(!staged(&target, "two").exchange_if(|| false).unwrap());
+        assert_eq!(fs::read(target.join("a/b/c")).unwrap(), b"one");
+        assert!(staged(&target, "two").exchange_if(|| true).unwrap());
         assert_eq!(fs::read(target.join("a/b/c")).unwrap(), b"two");
         assert_eq!(names(root.path()), ["it"]);
     }

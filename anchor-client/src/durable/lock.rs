@@ -74,6 +74,22 @@ impl DirectoryLock {
     }
 }
 
+/// Keeps everybody else who asks out of a directory until the handle is dropped; waits for whoever is in it, which
+/// is for a moment. Nothing is created: the lock is on the directory itself.
+///
+/// 1. `open(directory, O_RDONLY)`
+/// 2. `flock(LOCK_EX)`, again after `EINTR`
+pub(super) fn hold(directory: &Path) -> Result<File, DurableError> {
+    let handle = File::open(directory).context(directory, Operation::Open)?;
+    loop {
+        match flock(&handle, FlockOperation::LockExclusive) {
+            Ok(()) => return Ok(handle),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(DurableError::new(directory, Operation::Lock, errno.into())),
+        }
+    }
+}
+
 /// Why a lock could not be taken.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -54,6 +54,12 @@ pub enum EnvelopeError {
         /// The archive.
         path: PathBuf,
     },
+    /// Another envelope lies in the place of the one that was to be extended.
+    #[error("{}: is another envelope than it was before; nothing was changed", path.display())]
+    Changed {
+        /// Its place.
+        path: PathBuf,
+    },
     /// The core is no valid record.
     #[error(
         "{}: is no valid record: {}; `verifier envelope` says where, and --allow-invalid packages \
@@ -246,6 +252,7 @@ impl EnvelopeError {
             Self::Anchor { source, .. } => source.code(),
             Self::Attestation { source, .. } => source.code(),
             Self::Attested { .. } | Self::Archive { .. } => "CLIENT.ENVELOPE_FIXED",
+            Self::Changed { .. } => "CLIENT.ENVELOPE_CHANGED",
             Self::CoreInvalid { findings, .. } => first_code(findings, "R1.MANIFEST.MISSING"),
             Self::Unsound { findings, .. } => first_code(findings, "R1.ENV.MISSING"),
             Self::Unreadable { findings, .. } => first_code(findings, "IN.OPEN"),

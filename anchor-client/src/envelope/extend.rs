@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anchorlog_proto::Digest;
 use anchorlog_proto::gad::Limits;
-use anchorlog_proto::gad::envelope::{EnvelopeManifest, Metadata};
+use anchorlog_proto::gad::envelope::{EnvelopeManifest, Metadata, root_envelope};
 use anchorlog_proto::json::canonical;
 use anchorlog_verifier::gad::container::Form;
 use anchorlog_verifier::gad::rules::r1_envelope::ENVELOPE;
@@ -16,6 +16,7 @@ use super::error::EnvelopeError;
 use super::open::Envelope;
 use super::staging;
 use crate::durable::{DurableError, Operation, StagedDirectory};
+use crate::state::read_file;
 
 /// What the next version of an envelope is to it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -130,18 +131,49 @@ impl Envelope {
         }
         let target = place.out.unwrap_or(self.path());
         let mut staged = StagedDirectory::beside(target)?;
-        staging::copy(self.bundle(), self.path(), |path| path != ENVELOPE, &mut staged)?;
+        match staging::copy(self.bundle(), self.path(), |path| path != ENVELOPE, &mut staged) {
+            // What was opened is gone: something else is in its place.
+            Err(_) if place.out.is_none() && !self.is_still_there(limits) => {
+                return self.again(additions, place, limits);
+            }
+            copied => copied?,
+        }
         for (path, mut bytes) in new.iter().cloned() {
             staged.write(&path, &mut bytes)?;
         }
         staged.write(ENVELOPE, &mut canonical(&manifest.to_value()).as_slice())?;
-        let root_envelope = reopen(&staged, limits)?.root_envelope();
+        let root = reopen(&staged, limits)?.root_envelope();
         match place.out {
             Some(_) => staged.publish()?,
-            None => staged.exchange()?,
+            None => {
+                if !staged.exchange_if(|| self.is_still_there(limits))? {
+                    return self.again(additions, place, limits);
+                }
+            }
         }
         let added = new.into_iter().map(|(path, _)| path).collect();
-        Ok(Extended { path: target.to_path_buf(), step, root_envelope, manifest, added })
+        Ok(Extended { path: target.to_path_buf(), step, root_envelope: root, manifest, added })
+    }
+
+    /// Whether what lies in this envelope's place is this envelope: its manifest names all the rest.
+    fn is_still_there(&self, limits: &Limits) -> bool {
+        let manifest = read_file(&self.path().join(ENVELOPE), limits.member_bytes);
+        let manifest = manifest.ok().flatten();
+        manifest.is_some_and(|bytes| root_envelope(&bytes) == self.root_envelope())
+    }
+
+    /// Extends what somebody else has put in this envelope's place meanwhile, so that theirs stays in it.
+    fn again(
+        &self,
+        additions: &[Addition],
+        place: &Place<'_>,
+        limits: &Limits,
+    ) -> Result<Extended, EnvelopeError> {
+        let now = Self::open(self.path(), limits)?;
+        if now.targets() != self.targets() {
+            return Err(EnvelopeError::Changed { path: self.path().to_path_buf() });
+        }
+        now.extend(additions, place, limits)
     }
 
     /// Whether the result may go where it is to go; to be asked before anybody is asked for an anchor.

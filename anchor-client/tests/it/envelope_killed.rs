@@ -1,15 +1,44 @@
 //! The program is killed at arbitrary moments; what is there afterwards is an envelope.
 
+use std::path::Path;
 use std::process::Stdio;
 use std::thread;
 use std::time::Instant;
 
-use anchorlog_client::envelope::Envelope;
+use anchorlog_client::envelope::{Addition, Envelope, Place};
 use anchorlog_proto::gad::Limits;
+use anchorlog_proto::gad::envelope::Metadata;
+use anchorlog_proto::gad::names::AnchorKind;
 use anchorlog_proto::statement::{LogEntry, Statement, StatementKind};
 
 use crate::envelope::World;
 use crate::fake_log::FakeLog;
+
+/// Two that extend one envelope in its place: what one has added stays when the other one comes.
+#[test]
+fn nothing_is_lost_between_two_who_extend() {
+    let (world, log) = (World::new(), FakeLog::start());
+    world.new_envelope("e0", &[]);
+    let root = world.envelope("e0").root_core();
+    let receipt = |number: u8| {
+        let mut log = log.world();
+        let statement = Statement::new(StatementKind::CoreRoot, root);
+        let index = log.place(&LogEntry::unsigned(statement).unwrap());
+        let other = anchorlog_proto::Digest::of(&[number]);
+        let other = Statement::new(StatementKind::Digest, other);
+        log.append([LogEntry::unsigned(other).unwrap()]);
+        log.receipt(u64::try_from(index).unwrap()).to_json().unwrap()
+    };
+    let both = [(world.envelope("e0"), receipt(1)), (world.envelope("e0"), receipt(2))];
+    for (envelope, bytes) in both {
+        let name = Path::new("receipt.json");
+        let anchor = envelope.check_anchor(AnchorKind::CoreRoot, name, &bytes).unwrap();
+        let metadata = Metadata { producer: "tests".into(), created: 0 };
+        let place = Place { out: None, successor: false, metadata };
+        envelope.extend(&[Addition::Anchor(anchor)], &place, &Limits::DEFAULT).unwrap();
+    }
+    assert_eq!(world.envelope("e0").manifest().anchors.len(), 2);
+}
 
 #[test]
 fn an_envelope_is_there_whole_or_not_at_all() {

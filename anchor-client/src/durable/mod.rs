@@ -40,7 +40,7 @@ pub use directory::StagedDirectory;
 pub use error::{DurableError, Operation, is_out_of_space};
 pub use file::{Allocation, AppendFile, WritableFile};
 pub use lock::{DirectoryLock, LockError};
-pub use stream::{OutputFile, rename_new, write_new_from, write_new_with};
+pub use stream::{OutputFile, rename_new, write_new_from, write_new_with, write_replace_from};
 
 use error::Context;
 

@@ -35,6 +35,24 @@ pub fn write_new_with(
     sync_parent(path)
 }
 
+/// As [`write_replace`](super::write_replace), with everything that `body` gives; returns how many bytes that were.
+/// Whoever has the old file open goes on with the old one.
+pub fn write_replace_from(
+    path: &Path,
+    body: &mut dyn Read,
+    mode: u32,
+) -> Result<u64, DurableError> {
+    let mut size = 0;
+    let temporary = Temporary::fill(path, mode, |file| {
+        size = io::copy(body, file)?;
+        Ok(())
+    })?;
+    fs::rename(&temporary.path, path).context(path, Operation::Rename)?;
+    temporary.keep();
+    sync_parent(path)?;
+    Ok(size)
+}
+
 /// Renames a file or directory durably and atomically, and refuses to replace anything: the error's source
 /// has the kind [`io::ErrorKind::AlreadyExists`]. The content must have been synced before.
 ///
@@ -111,6 +129,8 @@ impl OutputFile {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::super::{MODE_SHARED, write_new};
     use super::*;
 
@@ -125,6 +145,10 @@ mod tests {
         let refused = rename_new(&one, &two).unwrap_err();
         assert_eq!(refused.source.kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read(&two).unwrap(), b"other");
+        let mut held = OpenOptions::new().append(true).open(&two).unwrap();
+        assert_eq!(write_replace_from(&two, &mut &b"another"[..], MODE_SHARED).unwrap(), 7);
+        held.write_all(b" and more").unwrap();
+        assert_eq!(fs::read(&two).unwrap(), b"another");
         let three = directory.path().join("three");
         rename_new(&one, &three).unwrap();
         assert_eq!(fs::read(&three).unwrap(), b"bytes");

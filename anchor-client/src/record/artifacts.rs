@@ -1,6 +1,7 @@
 //! Artifacts: files that entries name by path or digest. They are durable before the entry that names them,
 //! and never change.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,6 @@ use sha2::Digest as _;
 use super::source::ARTIFACTS;
 use super::{RecordError, Recorder};
 use crate::durable::{self, MODE_SHARED};
-use crate::file_digest::digest_file;
 
 /// An artifact of the record.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -94,12 +94,18 @@ impl Recorder {
         Ok(Artifact { path: path.clone(), digest: *digest })
     }
 
-    /// Takes a file that was written in place, `artifacts/<name>`, up as an artifact.
+    /// Takes a file that was written in place, `artifacts/<name>`, up as an artifact: as far as a member of a
+    /// bundle can be long, and as a file of its own. Whoever still has the other one open, a process that left
+    /// its group with its standard output, writes into nothing that is named by an entry.
     pub(super) fn adopt(&mut self, name: &str) -> Result<Artifact, RecordError> {
         let path = artifact_path(name)?;
         let file = self.directory().join(&path);
-        let digest = digest_file(&file, |_| ())
-            .map_err(|source| RecordError::Read { path: file.clone(), source })?;
+        let source =
+            File::open(&file).map_err(|source| RecordError::Read { path: file.clone(), source })?;
+        let mut source = source.take(Limits::DEFAULT.member_bytes);
+        let mut hasher = Hashing::new(&mut source);
+        durable::write_replace_from(&file, &mut hasher, MODE_SHARED)?;
+        let digest = hasher.finish();
         self.keep(&path, digest);
         Ok(Artifact { path, digest })
     }

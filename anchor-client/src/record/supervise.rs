@@ -272,7 +272,10 @@ impl Recorder {
         let exit = if exited {
             None
         } else {
-            let output = self.find_artifact(&format!("{id}/output")).ok();
+            let name = format!("{id}/output");
+            let written = self.find_artifact(&name).is_ok();
+            // Whoever writes it may not have ended.
+            let output = if written { Some(self.adopt(&name)?) } else { None };
             let end = ExecutorEnd {
                 status: ExitStatus::Crashed,
                 exit_code: None,

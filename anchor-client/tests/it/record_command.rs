@@ -329,6 +329,37 @@ fn a_supervisor_that_is_told_to_stop_ends_its_executor_and_records_it() {
     assert_eq!(world.ok(&["status", "run"])["nodes"][0]["status"], "FAILED");
 }
 
+/// A process that left its group keeps the output open. What it writes later is in nothing that an entry names.
+#[test]
+fn what_is_written_after_a_session_changes_no_artifact() {
+    let world = World::new(&["a"], false);
+    world.freeze();
+    let script = "setsid sh -c 'while ! [ -e ../go ]; do sleep 0.05; done; echo late; touch ../gone' & echo done";
+    let (code, session) = world.run("a", &[], script);
+    assert_eq!((code, &session["status"]), (0, &"completed".into()), "{session:#}");
+    fs::write(world.at("go"), "").unwrap();
+    let start = Instant::now();
+    while !world.at("gone").exists() && start.elapsed().as_secs() < 20 {
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(fs::read(world.at("run/artifacts/s1/output")).unwrap(), b"done\n");
+    world.verdict("a");
+    world.ok(&["complete", "run"]);
+    world.ok(&["export", "run", "--out", "core", "--engine-key", "engine"]);
+}
+
+/// An executor that floods its output is killed, and its record can be sealed all the same.
+#[test]
+fn more_output_than_a_member_can_have_is_cut_off() {
+    let world = World::new(&["a"], false);
+    world.freeze();
+    let (code, session) = world.run("a", &[], "truncate -s 300M /proc/self/fd/1; exec sleep 60");
+    assert_eq!((code, &session["status"]), (1, &"killed".into()), "{session:#}");
+    let output = fs::metadata(world.at("run/artifacts/s1/output")).unwrap();
+    assert_eq!(output.len(), 256 << 20);
+    world.ok(&["snapshot", "run", "--out", "snapshot", "--engine-key", "engine"]);
+}
+
 #[test]
 fn a_disk_that_takes_no_more_leaves_the_record_as_it_was() {
     let world = World::new(&["a"], false);

@@ -8,7 +8,8 @@
 //! don't count, and several spaces are one.
 //!
 //! What it is not: RFC 5280 section 7.1 in full. Nothing is normalised (NFKC), and the older string
-//! types are compared octet by octet. A stricter comparison can only lose a path, never win one.
+//! types are compared octet by octet. A stricter comparison can only lose a path, never win one; where it
+//! could win one, because a constraint excludes names, the question is [`Name::may_be_within`].
 
 mod general;
 
@@ -116,6 +117,19 @@ impl<'a> Name<'a> {
         Some(starts_with(&self.relative_names()?, &base.relative_names()?))
     }
 
+    /// Whether the name could be `base` or beneath it for somebody who knows more kinds of text than
+    /// [`Self::is_within`] does: the same words in another string type, or words that can't be read. What
+    /// excludes a name must not be escaped by another spelling of it.
+    pub(super) fn may_be_within(&self, base: &Name<'_>) -> bool {
+        match (self.relative_names(), base.relative_names()) {
+            (Some(names), Some(bases)) => {
+                names.len() >= bases.len()
+                    && names.iter().zip(&bases).all(|(ours, theirs)| may_be_same_set(ours, theirs))
+            }
+            _ => true,
+        }
+    }
+
     /// The relative names, each a list of attributes.
     pub(super) fn relative_names(&self) -> Option<Vec<Vec<Attribute<'a>>>> {
         let names =
@@ -152,7 +166,36 @@ fn same_set(ours: &[Attribute<'_>], theirs: &[Attribute<'_>]) -> bool {
         })
 }
 
+/// As [`same_set`]; attributes that may be several others may be so more than once.
+fn may_be_same_set(ours: &[Attribute<'_>], theirs: &[Attribute<'_>]) -> bool {
+    let all_in = |some: &[Attribute<'_>], others: &[Attribute<'_>]| {
+        some.iter().all(|one| others.iter().any(|other| one.may_match(other)))
+    };
+    ours.len() == theirs.len() && all_in(ours, theirs) && all_in(theirs, ours)
+}
+
 impl Attribute<'_> {
+    fn may_match(&self, other: &Attribute<'_>) -> bool {
+        if self.oid != other.oid {
+            return false;
+        }
+        if self.value.raw() == other.value.raw() {
+            return true;
+        }
+        is_text(&self.value)
+            && is_text(&other.value)
+            && match (self.plain_text(), other.plain_text()) {
+                (Some(ours), Some(theirs)) => folded(&ours).eq(folded(&theirs)),
+                _ => true,
+            }
+    }
+
+    /// The value as text, if nobody reads it otherwise: beyond ASCII, readers differ about T.61.
+    fn plain_text(&self) -> Option<String> {
+        let plain = self.value.tag() != Tag::TeletexString || self.value.value().is_ascii();
+        self.text().filter(|_| plain)
+    }
+
     fn matches(&self, other: &Attribute<'_>) -> bool {
         if self.oid != other.oid {
             return false;
@@ -190,6 +233,22 @@ impl Attribute<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether it is a string of some type.
+const fn is_text(value: &Element<'_>) -> bool {
+    matches!(
+        value.tag(),
+        Tag::PrintableString
+            | Tag::Utf8String
+            | Tag::Ia5String
+            | Tag::NumericString
+            | Tag::TeletexString
+            | Tag::VideotexString
+            | Tag::VisibleString
+            | Tag::GeneralString
+            | Tag::BmpString
+    )
 }
 
 /// Whether it is an `IA5String`, and the text.

@@ -49,11 +49,11 @@ fn names(certificate: &Certificate) -> Vec<GeneralName<'_>> {
 }
 
 fn is_allowed(name: &GeneralName<'_>, [permitted, excluded]: &[Vec<GeneralName<'_>>; 2]) -> bool {
-    let of_form = |bases: &[GeneralName<'_>]| -> Option<Vec<bool>> {
+    let of_form = |bases: &[GeneralName<'_>], within: Within| -> Option<Vec<bool>> {
         let bases = bases.iter().filter(|base| base.form() == name.form());
-        bases.map(|base| is_within(name, base)).collect()
+        bases.map(|base| within(name, base)).collect()
     };
-    match (of_form(permitted), of_form(excluded)) {
+    match (of_form(permitted, is_within), of_form(excluded, may_be_within)) {
         (Some(permitted), Some(excluded)) => {
             (permitted.is_empty() || permitted.contains(&true)) && !excluded.contains(&true)
         }
@@ -62,6 +62,20 @@ fn is_allowed(name: &GeneralName<'_>, [permitted, excluded]: &[Vec<GeneralName<'
 }
 
 /// Whether a name is in a subtree of its form. `None` if that can't be told.
+type Within = fn(&GeneralName<'_>, &GeneralName<'_>) -> Option<bool>;
+
+/// As [`is_within`], but of directory names it is asked whether some reader would find them there: a name
+/// leaves an excluded subtree only if it is another one to everybody.
+fn may_be_within(name: &GeneralName<'_>, base: &GeneralName<'_>) -> Option<bool> {
+    match (name, base) {
+        (GeneralName::Directory(name), GeneralName::Directory(base)) => {
+            Some(name.may_be_within(base))
+        }
+        _ => is_within(name, base),
+    }
+}
+
+/// The strict comparison: what is the same is so to everybody.
 fn is_within(name: &GeneralName<'_>, base: &GeneralName<'_>) -> Option<bool> {
     match (name, base) {
         (GeneralName::Directory(name), GeneralName::Directory(base)) => name.is_within(base),

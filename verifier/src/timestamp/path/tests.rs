@@ -2,8 +2,8 @@ use core::slice::from_ref;
 
 use super::super::signature::SignatureError;
 use super::super::testing::{
-    ANY_PURPOSE, Draft, SERVER_AUTH, TIME_STAMPING, basic_constraints, extension, integer,
-    key_usage, name, oid, public_key, purposes, sequence, time, tlv, utc_time,
+    ANY_PURPOSE, Draft, SERVER_AUTH, TIME_STAMPING, attribute, basic_constraints, extension,
+    integer, key_usage, name, oid, public_key, purposes, sequence, set, time, tlv, utc_time,
 };
 use super::*;
 
@@ -248,6 +248,31 @@ fn names_stay_within_constraints() {
     let names = tlv(0x30, &[&tlv(0x88, &[&[42]])]);
     one.signer = one.signer.with(extension("2.5.29.17", false, &names));
     assert_eq!(one.find(), Err("chain.name-constraints"));
+}
+
+#[test]
+fn an_excluded_name_isnt_escaped_by_another_string_type() {
+    let one_name = |tag, text: &[u8]| sequence(&[set(&[&attribute("2.5.4.3", tag, text)])]);
+    let (utf8, printable, t61, ia5, visible, bmp) = (0x0c, 0x13, 0x14, 0x16, 0x1a, 0x1e);
+    let excluded = |base: &[u8]| {
+        let subtree = tlv(0x30, &[&tlv(0xa4, &[base])]);
+        extension("2.5.29.30", true, &tlv(0x30, &[&tlv(0xa1, &[&subtree])]))
+    };
+    for (base, signer, expected) in [
+        (one_name(printable, b"Evil"), one_name(t61, b"evil"), false),
+        (one_name(utf8, b"Evil"), one_name(ia5, b"Evil"), false),
+        (one_name(bmp, b"\0E\0v\0i\0l"), one_name(utf8, b"Evil"), false),
+        (one_name(printable, b"Evil"), one_name(visible, b"Evil"), false),
+        (one_name(utf8, "\u{e9}".as_bytes()), one_name(t61, b"\xc2e"), false),
+        (one_name(printable, b"Evil"), one_name(t61, b"good"), true),
+        (one_name(printable, b"Evil"), one_name(4, b"Evil"), true),
+    ] {
+        let mut one = three();
+        one.middle = one.middle.with(excluded(&base));
+        one.signer.subject.clone_from(&signer);
+        let expected = if expected { Ok(3) } else { Err("chain.name-constraints") };
+        assert_eq!(one.find(), expected, "{base:x?} {signer:x?}");
+    }
 }
 
 #[test]

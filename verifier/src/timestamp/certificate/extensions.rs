@@ -2,7 +2,7 @@
 
 use anchorlog_proto::timestamp::ObjectIdentifier;
 use anchorlog_proto::timestamp::element::{Element, Elements, context};
-use der::{Decode, Tag};
+use der::{Decode, Encode as _, Tag};
 use x509_cert::ext::pkix::name::{DistributionPointName, GeneralName as TypedName};
 use x509_cert::ext::pkix::{AuthorityInfoAccessSyntax, CrlDistributionPoints};
 
@@ -65,6 +65,8 @@ pub struct Extensions {
     pub inhibit_any_policy: Option<u64>,
     /// Where there are CRLs: the URIs of cRLDistributionPoints.
     pub crl_uris: Vec<String>,
+    /// Every name of cRLDistributionPoints, URIs among them, each the DER of a GeneralName.
+    pub(in crate::timestamp) crl_points: Vec<Vec<u8>>,
     /// Where there are OCSP responders: URIs of authorityInfoAccess.
     pub ocsp_uris: Vec<String>,
     /// Where the issuer's certificate is: URIs of authorityInfoAccess.
@@ -241,6 +243,7 @@ impl Extensions {
         for point in points.0 {
             if let Some(DistributionPointName::FullName(names)) = point.distribution_point {
                 self.crl_uris.extend(names.iter().filter_map(uri));
+                self.crl_points.extend(names.iter().filter_map(|name| name.to_der().ok()));
             }
         }
         true

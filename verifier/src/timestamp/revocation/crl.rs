@@ -5,14 +5,14 @@ use std::sync::Arc;
 use anchorlog_proto::timestamp::GenTime;
 use anchorlog_proto::timestamp::ObjectIdentifier;
 use anchorlog_proto::timestamp::element::{Element, Elements, context};
-use der::{Decode, Tag};
+use der::{Decode, Encode as _, Tag};
 use x509_cert::ext::pkix::crl::dp::IssuingDistributionPoint;
-use x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
+use x509_cert::ext::pkix::name::DistributionPointName;
 
 use super::super::certificate::{
     Certificate, Encodings, Extension, KeyUsage, Span, encodings, read_time,
 };
-use super::super::name::Name;
+use super::super::name::{GeneralName, Name};
 use super::super::signature::{Sha1, SignatureScheme, whole_octets};
 use super::reason::{Revocation, UNREADABLE};
 use super::{EvidenceError, EvidenceKind, MAX_EVIDENCE, Sighting, Status, number, still_named};
@@ -60,8 +60,9 @@ enum Scope {
     Of {
         users: bool,
         authorities: bool,
-        /// The places that certificates must name, if it names some.
-        points: Option<Vec<String>>,
+        /// The places of which certificates must name one, if it names some: each the DER of a
+        /// GeneralName.
+        points: Option<Vec<Vec<u8>>>,
     },
 }
 
@@ -210,11 +211,28 @@ impl Scope {
         let extensions = certificate.extensions();
         let is_ca = extensions.basic_constraints.is_some_and(|constraints| constraints.ca);
         let of_kind = if is_ca { *authorities } else { *users };
-        let named = points
-            .as_ref()
-            .is_none_or(|points| points.iter().any(|point| extensions.crl_uris.contains(point)));
-        of_kind && named
+        let named = |point: &Vec<u8>| {
+            extensions.crl_points.iter().any(|own| is_same_name(own, point))
+                || is_issuer(certificate, point)
+        };
+        of_kind && points.as_ref().is_none_or(|points| points.iter().any(named))
     }
+}
+
+fn is_same_name(ours: &[u8], theirs: &[u8]) -> bool {
+    let same = |theirs| general_name(ours).is_some_and(|ours| ours.matches(&theirs));
+    ours == theirs || general_name(theirs).is_some_and(same)
+}
+
+/// Whether the point is the issuer of the certificate by name: RFC 5280 section 6.3.3, last paragraph,
+/// takes every certificate to name that one.
+fn is_issuer(certificate: &Certificate, point: &[u8]) -> bool {
+    let issuer = GeneralName::Directory(certificate.issuer());
+    general_name(point).is_some_and(|point| point.matches(&issuer))
+}
+
+fn general_name(der: &[u8]) -> Option<GeneralName<'_>> {
+    GeneralName::read(&Element::parse(der)?)
 }
 
 /// issuingDistributionPoint (RFC 5280 section 5.2.5).
@@ -229,11 +247,7 @@ fn distribution_point(der: &[u8]) -> Scope {
     let points = match point.distribution_point {
         None => None,
         Some(DistributionPointName::FullName(names)) => {
-            let uris = names.iter().filter_map(|name| match name {
-                GeneralName::UniformResourceIdentifier(uri) => Some(uri.as_str().to_owned()),
-                _ => None,
-            });
-            Some(uris.collect())
+            Some(names.iter().filter_map(|name| name.to_der().ok()).collect())
         }
         Some(DistributionPointName::NameRelativeToCRLIssuer(_)) => return Scope::Nobody,
     };

@@ -38,7 +38,7 @@ pub use crl::{Crl, MAX_CRL_BYTES, read_crls};
 pub use error::{EvidenceError, RevocationError};
 pub use ocsp::{MAX_OCSP_BYTES, OcspResponse};
 
-/// The most CRLs, and the most OCSP responses, that are looked at.
+/// The most CRLs of a path's issuers, and the most OCSP responses, that are looked at.
 pub const MAX_EVIDENCE: usize = 64;
 
 /// What there is to know about revocation.
@@ -157,10 +157,14 @@ pub fn check_revocation(
     if rules.mode == RevocationMode::None {
         return Ok(Stance::NotChecked);
     }
-    if evidence.crls.len() > MAX_EVIDENCE || evidence.ocsp.len() > MAX_EVIDENCE {
+    let certificates = path.certificates();
+    // Lists of others cost nothing: who keeps those of many authorities must not lose this one's.
+    let concerns =
+        |crl: &&Crl| certificates.iter().skip(1).any(|one| crl.issuer().matches(&one.subject()));
+    let lists = evidence.crls.iter().filter(concerns).count();
+    if lists > MAX_EVIDENCE || evidence.ocsp.len() > MAX_EVIDENCE {
         return Err(RevocationError::Limit { limit: MAX_EVIDENCE });
     }
-    let certificates = path.certificates();
     let issuers = certificates.iter().skip(1).map(Some).chain([None]);
     let below_anchor = certificates.len().saturating_sub(1).max(1);
     let mut statuses = Vec::new();

@@ -260,6 +260,14 @@ fn lists_of_others_are_passed_over() {
     let named = World { signer: signer.by(2), ..self::world() };
     let listed = revoking().with(scope(&[&point(b"http://crl.example/a.crl")]));
     assert_eq!(named.signer(&[listed], &[]), REVOKED);
+    // Places have names of other forms, too, and every certificate names its issuer as one.
+    let directory = |text| tlv(0xa0, &[&tlv(0xa0, &[&tlv(0xa4, &[&name(&[text])])])]);
+    let place = tlv(0x30, &[&tlv(0x30, &[&directory("CRL 1")])]);
+    let signer = Draft::signer("signer", "middle", 3).with(extension("2.5.29.31", false, &place));
+    let named = World { signer: signer.by(2), ..self::world() };
+    for (text, expected) in [("crl 1", REVOKED), ("CRL 2", NOTHING), ("middle", REVOKED)] {
+        assert_eq!(named.signer(&[revoking().with(scope(&[&directory(text)]))], &[]), expected);
+    }
     // Whose key usage is known and has no cRLSign signs none.
     let middle = Draft::new("middle", "root", 2).with(basic_constraints(true, None));
     for (middle, expected) in [(middle.clone().with(key_usage(&[5])), NOTHING), (middle, REVOKED)] {
@@ -349,6 +357,11 @@ fn what_is_required_has_to_be_there() {
     let many = Evidence { crls: vec![list(AT).crl(); MAX_EVIDENCE + 1], ocsp: Vec::new() };
     let limit = RevocationError::Limit { limit: MAX_EVIDENCE };
     assert_eq!(world.check(&many), Err(limit));
+    // Lists of others are passed over, however many there are.
+    let stranger = List { issuer: name(&["stranger"]), ..list(AT) }.crl();
+    let mut crls = vec![stranger; MAX_EVIDENCE + 1];
+    crls.push(list(AT).crl());
+    assert!(world.check(&Evidence { crls, ocsp: Vec::new() }).is_ok());
     assert_eq!(
         (limit.code().as_str(), limit.reason()),
         ("TSA.REVOCATION_UNKNOWN", "revocation.unknown")

@@ -9,10 +9,10 @@ use anchorlog_proto::timestamp::{
 use super::certificate::Certificate;
 use super::failure::TokenFailure;
 use super::name::GeneralName;
-use super::path::{Path, PathError, PathFault, Root, find_path, issuer_names};
+use super::path::{Path, PathError, PathFault, Root, find_path, find_path_of, issuer_names};
 use super::revocation::{Crl, Evidence, RevocationMode, RevocationRules, Stance, check_revocation};
 use super::signature::{SignatureError, SignatureScheme};
-use super::signer::{Signer, find_signer};
+use super::signer::{CertificateDigest, Signer, find_signer};
 use super::signer_profile::check_signer;
 use super::trust::{Expected, Rules, Supplied, TrustEntry};
 use super::verified::{Note, Shown, VerifiedToken};
@@ -280,17 +280,18 @@ fn under<'a>(
 ) -> Result<Judged<'a>, (Progress, TokenFailure)> {
     let sha1 = rules.allow.sha1();
     let (certificate, others) = (&signer.certificate, &signer.others);
-    let path = find_path(certificate, others, entry.roots(), info.gen_time, sha1);
+    let roots = entry.roots();
+    let wanted = |path: &[&Certificate]| holds_all(path, &signer.further);
+    let path = find_path_of(certificate, others, roots, info.gen_time, sha1, &wanted);
     let path = path.map_err(|error| {
-        let known = knows(entry.roots(), certificate, others);
+        if !signer.further.is_empty()
+            && find_path(certificate, others, roots, info.gen_time, sha1).is_ok()
+        {
+            return (Progress::Path, TokenFailure::EssOutsidePath);
+        }
+        let known = knows(roots, certificate, others);
         (if known { Progress::Named } else { Progress::Stranger }, error.into())
     })?;
-    let outside = signer.further.iter().any(|id| {
-        !path.certificates().iter().any(|certificate| certificate.digest(id.algorithm) == id.digest)
-    });
-    if outside {
-        return Err((Progress::Path, TokenFailure::EssOutsidePath));
-    }
     if !entry.includes(info.gen_time) {
         let operator = entry.operator().to_owned();
         return Err((Progress::Path, TokenFailure::Window { gen_time: info.gen_time, operator }));
@@ -308,6 +309,19 @@ fn under<'a>(
         _ => false,
     };
     Ok(Judged { operator: entry.operator(), path, stance, unknown })
+}
+
+/// Whether every certificate that is named stands in the path. Each is hashed once for an algorithm,
+/// however many are named.
+fn holds_all(path: &[&Certificate], named: &[CertificateDigest]) -> bool {
+    HashAlgorithm::ALL.into_iter().all(|algorithm| {
+        let mut named = named.iter().filter(|id| id.algorithm == algorithm).peekable();
+        let digests: Vec<_> = match named.peek() {
+            Some(_) => path.iter().map(|one| one.digest(algorithm)).collect(),
+            None => Vec::new(),
+        };
+        named.all(|id| digests.contains(&id.digest))
+    })
 }
 
 fn accuracy(info: &TstInfo<'_>, entry: &TrustEntry) -> Result<(), TokenFailure> {

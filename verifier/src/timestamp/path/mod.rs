@@ -118,7 +118,20 @@ pub fn find_path<'a>(
     at: GenTime,
     sha1: Sha1,
 ) -> Result<Path<'a>, PathError> {
-    search::find(signer, candidates, roots, at, sha1)
+    search::find(signer, candidates, roots, at, sha1, &|_| true)
+}
+
+/// As [`find_path`], of the paths that are `wanted`; a path that isn't is gone past like one that doesn't
+/// hold. It is asked about whole paths that hold, the signer first and the anchor last.
+pub(super) fn find_path_of<'a>(
+    signer: &'a Certificate,
+    candidates: &'a [Certificate],
+    roots: &'a [Root],
+    at: GenTime,
+    sha1: Sha1,
+    wanted: &dyn Fn(&[&Certificate]) -> bool,
+) -> Result<Path<'a>, PathError> {
+    search::find(signer, candidates, roots, at, sha1, wanted)
 }
 
 /// The names on the way from a signer up, without any verification: its subject, its issuer, and

@@ -16,6 +16,7 @@ pub(super) fn find<'a>(
     roots: &'a [Root],
     at: GenTime,
     sha1: Sha1,
+    wanted: &dyn Fn(&[&Certificate]) -> bool,
 ) -> Result<Path<'a>, PathError> {
     let fault = |fault| Err(PathError::new(fault, signer));
     if candidates.len() > MAX_CANDIDATES || roots.len() > MAX_CANDIDATES {
@@ -35,6 +36,7 @@ pub(super) fn find<'a>(
         roots,
         at,
         sha1,
+        wanted,
         checks_left: MAX_SIGNATURE_CHECKS,
         chain: vec![signer],
         farthest: None,
@@ -49,12 +51,13 @@ pub(super) fn find<'a>(
     }
 }
 
-struct Search<'a> {
+struct Search<'a, 'w> {
     /// In the order of their bytes, each once.
     candidates: Vec<&'a Certificate>,
     roots: &'a [Root],
     at: GenTime,
     sha1: Sha1,
+    wanted: &'w dyn Fn(&[&Certificate]) -> bool,
     checks_left: usize,
     /// The signer, its issuer, and so on; every link of it holds.
     chain: Vec<&'a Certificate>,
@@ -62,7 +65,7 @@ struct Search<'a> {
     farthest: Option<((usize, usize), PathFault, &'a Certificate)>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> Search<'a, '_> {
     /// Goes on from the end of the chain.
     fn extend(&mut self) -> Option<Path<'a>> {
         let last = *self.chain.last()?;
@@ -129,7 +132,8 @@ impl<'a> Search<'a> {
             self.note(PathFault::Policy, down.last()?);
             return None;
         }
-        Some(Path { certificates: self.chain.clone(), root })
+        let certificates = self.chain.clone();
+        (self.wanted)(&certificates).then_some(Path { certificates, root })
     }
 
     /// Whether `issuer` issued `subject`, the end of the chain, and may have.
@@ -237,4 +241,30 @@ fn is_signed_by(subject: &Certificate, issuer: &Certificate, sha1: Sha1) -> Resu
             SignatureError::Invalid => PathFault::Signature,
             error => PathFault::Algorithm(error),
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{Draft, time};
+    use super::super::{find_path, find_path_of};
+    use super::*;
+
+    /// An authority whose certificate was renewed: whichever of the two the search would meet first, a
+    /// path through the one that a token names is found.
+    #[test]
+    fn of_several_paths_the_wanted_one_is_found() {
+        let roots = [Root::new(Draft::authority("root", "root", 1).by(1))];
+        let signer = Draft::signer("signer", "middle", 3).by(2);
+        let middle = Draft::authority("middle", "root", 2);
+        let bag = [middle.by(1), middle.clone().valid("20250101000000Z", "20270101000000Z").by(1)];
+        let at = time("20260101000000Z");
+        for named in &bag {
+            let wanted = |path: &[&Certificate]| path.contains(&named);
+            let path = find_path_of(&signer, &bag, &roots, at, Sha1::Refused, &wanted).unwrap();
+            assert!(path.certificates().contains(&named));
+        }
+        let none = find_path_of(&signer, &bag, &roots, at, Sha1::Refused, &|_| false);
+        assert_eq!(none.unwrap_err().fault(), PathFault::NoPath);
+        assert!(find_path(&signer, &bag, &roots, at, Sha1::Refused).is_ok());
+    }
 }

@@ -5,10 +5,10 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anchorlog_proto::timestamp::{
     GenTime, Imprint, MAX_RESPONSE_BYTES, Nonce, TimestampError, TimestampRequest,
-    TimestampResponse, Token,
+    TimestampResponse, Token, ber,
 };
-use anchorlog_verifier::timestamp::VerifiedToken;
 use anchorlog_verifier::timestamp::revocation::Crl;
+use anchorlog_verifier::timestamp::{Allow, VerifiedToken};
 use tokio::sync::watch;
 
 use super::Shared;
@@ -105,7 +105,7 @@ impl Task {
         let answer = http.ask(url, ask, MAX_RESPONSE_BYTES, options.timeout).await?;
         let (round_trip, received_at) = (sent.elapsed(), SystemTime::now());
         let response = answer.body;
-        check_granted(&response)?;
+        check_granted(&response, options.allow)?;
 
         let judgement =
             Judgement { at: gen_time(received_at), allow: options.allow, skew_s: options.skew_s };
@@ -163,8 +163,11 @@ impl Task {
     }
 }
 
-/// Looks at the wrapper of the token: what the authority says, and whether it is a wrapper at all.
-fn check_granted(response: &[u8]) -> Result<(), StampError> {
+/// Looks at the wrapper of the token: what the authority says, and whether it is a wrapper at all. Where
+/// BER is allowed, the response is looked at in DER, like its token by whoever judges it.
+fn check_granted(response: &[u8], allow: Allow) -> Result<(), StampError> {
+    let rewritten = if allow.ber { ber::response_to_der(response) } else { None };
+    let response = rewritten.as_deref().unwrap_or(response);
     let read = match TimestampResponse::parse(response) {
         Ok(read) => read,
         Err(_) if Token::parse(response).is_ok() => {

@@ -8,16 +8,17 @@ use anchorlog_client::stamp::{
     Authority, CrlFailureReason, StampError, StampOptions, StampReport, Stamper, TokenStore,
     Transport,
 };
+use anchorlog_proto::timestamp::element::Element;
 use anchorlog_proto::timestamp::{
     HashAlgorithm, Imprint, TimestampRequest, TimestampResponse, Token,
 };
 use anchorlog_verifier::timestamp::{
-    Certificate, Expected, Rules, Supplied, TrustEntry, verify_token,
+    Allow, Certificate, Expected, Rules, Supplied, TrustEntry, verify_token,
 };
 
 use crate::block_on;
 use crate::tsa::signer::{Deviation, POLICY};
-use crate::tsa::{Step, Tsa, deviating, fixed, good, hang, send};
+use crate::tsa::{REPLY, Step, Tsa, deviating, fixed, good, hang, send};
 
 /// Short waits, so that tests are.
 pub fn options() -> StampOptions {
@@ -86,6 +87,22 @@ fn a_token_is_asked_for_verified_and_kept_as_received() {
     let trust = [trust(&tsa, "somebody")];
     let expected = Expected::over(imprint());
     assert!(verify_token(token, &expected, &trust, &Supplied::default(), &rules).is_ok());
+}
+
+#[test]
+fn ber_around_what_is_signed_is_taken_where_it_is_allowed() {
+    let tsa = Tsa::start("alpha");
+    let ber: Step = Arc::new(|authority, asked, stream| {
+        let response = authority.response(&asked.request(), &Deviation::default());
+        let contents = Element::parse(&response).unwrap().value();
+        let indefinite = [&[0x30, 0x80], contents, &[0, 0]].concat();
+        send(stream, "200 OK", &format!("Content-Type: {REPLY}"), &indefinite);
+    });
+    tsa.script([ber]);
+    assert!(!stamp(&[authority(&tsa, "alpha")], options()).is_quorum());
+    let allow = Allow { ber: true, ..Allow::default() };
+    let report = stamp(&[authority(&tsa, "alpha")], StampOptions { allow, ..options() });
+    assert!(report.is_quorum(), "{}", error(&report));
 }
 
 #[test]

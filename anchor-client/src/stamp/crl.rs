@@ -92,7 +92,7 @@ fn time(fields: &mut Elements<'_>) -> Option<GenTime> {
 }
 
 /// Real paths have two or three.
-const MAX_DISTRIBUTION_POINTS: usize = 16;
+pub(super) const MAX_DISTRIBUTION_POINTS: usize = 16;
 
 #[cfg(test)]
 mod tests {

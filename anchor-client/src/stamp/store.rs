@@ -9,7 +9,7 @@
 //! A name that ends in `.tst` gets the token alone, as openssl and others call it; every other name the whole
 //! response. Lists are written before the token: where a token is, its lists are.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use crate::durable::{self, DurableError, MODE_SHARED, Operation};
 
 use super::authority::Authority;
+use super::crl::MAX_DISTRIBUTION_POINTS;
 use super::report::{Stamp, StampReport};
 
 /// A place for tokens.
@@ -92,7 +93,11 @@ impl TokenStore {
             return Ok(());
         }
         let paths = self.paths(authorities.iter());
-        for path in paths.iter().flat_map(|path| [path.clone(), crl_path(path, 1)]) {
+        let lists = |path: &PathBuf| {
+            (1..=MAX_DISTRIBUTION_POINTS).map(|number| crl_path(path, number)).collect::<Vec<_>>()
+        };
+        let all = paths.iter().flat_map(|path| [vec![path.clone()], lists(path)]).flatten();
+        for path in all {
             // A dangling link is something, too.
             if path.symlink_metadata().is_ok() {
                 let error = io::Error::new(io::ErrorKind::AlreadyExists, "there is such a file");
@@ -141,20 +146,29 @@ impl TokenStore {
         }
     }
 
-    /// The file for each authority. The second one of an operator has a number.
+    /// The file for each authority, no two of them the same.
     fn paths<'a>(&self, authorities: impl Iterator<Item = &'a Authority>) -> Vec<PathBuf> {
-        let mut seen = BTreeMap::new();
-        let path = |authority: &'a Authority| match &self.place {
-            Place::File(path) => path.clone(),
+        match &self.place {
+            Place::File(path) => authorities.map(|_| path.clone()).collect(),
             Place::Directory(directory) => {
-                let operator = authority.operator();
-                let count = seen.entry(operator).and_modify(|count| *count += 1).or_insert(1_usize);
-                let number = if *count == 1 { String::new() } else { format!("-{count}") };
-                directory.join(format!("{}{number}.tsr", file_name(operator)))
+                let names = file_names(authorities.map(Authority::operator));
+                names.into_iter().map(|name| directory.join(name)).collect()
             }
-        };
-        authorities.map(path).collect()
+        }
     }
+}
+
+/// A name for the file of each operator. The second one of a name has a number, and one that somebody else
+/// is called by is passed over.
+fn file_names<'a>(operators: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut taken = BTreeSet::new();
+    for name in operators.map(file_name) {
+        let numbered = (2_u64..).map(|number| format!("{name}-{number}.tsr"));
+        let mut free = core::iter::once(format!("{name}.tsr")).chain(numbered);
+        names.extend(free.find(|name| taken.insert(name.clone())));
+    }
+    names
 }
 
 /// An operator's name as the name of a file: nothing that leads out of a directory or hides.
@@ -183,5 +197,17 @@ mod tests {
         assert_eq!(file_name(""), "_");
         assert_eq!(file_name("::1"), "__1");
         assert_eq!(crl_path(Path::new("a/b.tsr"), 2), Path::new("a/b.tsr.2.crl"));
+    }
+
+    #[test]
+    fn no_two_authorities_have_one_file() {
+        for (operators, expected) in [
+            (["a", "a", "b"], ["a.tsr", "a-2.tsr", "b.tsr"]),
+            (["a", "a", "a-2"], ["a.tsr", "a-2.tsr", "a-2-2.tsr"]),
+            (["a-2", "a", "a"], ["a-2.tsr", "a.tsr", "a-3.tsr"]),
+            (["::1", "__1", "a"], ["__1.tsr", "__1-2.tsr", "a.tsr"]),
+        ] {
+            assert_eq!(file_names(operators.into_iter()), expected, "{operators:?}");
+        }
     }
 }

@@ -125,9 +125,13 @@ impl Cosigner {
 
     /// The latest time of a valid cosignature of ours on this note.
     pub(super) fn time_of_own(&self, note: &SignedNote) -> Option<u64> {
-        let verify = |line| cosignature::verify(self.key(), note.text(), line).ok();
+        let keys = self.keys();
         // Each line on its own: a forged one beside it doesn't make ours disappear.
-        note.signatures().iter().filter_map(verify).max()
+        let lines = note.signatures().iter();
+        lines
+            .flat_map(|line| keys.iter().map(move |key| (key, line)))
+            .filter_map(|(key, line)| cosignature::verify(key, note.text(), line).ok())
+            .max()
     }
 }
 

@@ -115,6 +115,8 @@ pub struct KnownLog {
     /// Places for requests that wait for their turn.
     places: Arc<Semaphore>,
     halted: AtomicBool,
+    /// Whether the proof for that is on the disk, so that a restart doesn't forget it.
+    proven: AtomicBool,
 }
 
 /// What the request whose turn it is may change.
@@ -133,6 +135,7 @@ impl KnownLog {
             latest: RwLock::new(latest),
             places: Arc::new(Semaphore::new(PLACES)),
             halted: AtomicBool::new(halted),
+            proven: AtomicBool::new(halted),
         }
     }
 
@@ -168,9 +171,15 @@ impl KnownLog {
         *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some(kept);
     }
 
-    /// Marks it halted; true if it wasn't.
+    /// Marks it halted; true if the proof for that is still to be kept.
     pub(super) fn halt(&self) -> bool {
-        !self.halted.swap(true, Ordering::AcqRel)
+        self.halted.store(true, Ordering::Release);
+        !self.proven.load(Ordering::Acquire)
+    }
+
+    /// The proof is kept.
+    pub(super) fn set_proven(&self) {
+        self.proven.store(true, Ordering::Release);
     }
 
     /// A place among those who wait, if there is one.

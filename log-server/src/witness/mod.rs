@@ -228,6 +228,10 @@ impl Witness {
         if self.has_failed() {
             return Err(Refusal::Failed);
         }
+        // It may have been halted while this request waited for its turn.
+        if log.is_halted() {
+            return Err(Refusal::Halted { origin: log.origin().clone() });
+        }
         let latest = turn.latest.clone();
         let checkpoint = latest.as_ref().map(|kept| &kept.checkpoint);
         let accepted = decide(checkpoint, request, log.keys())?;
@@ -307,10 +311,14 @@ impl Witness {
             unix_seconds,
             "STATE LOST: a checkpoint carries a cosignature of this witness that it does not know of"
         );
-        if log.halt()
-            && let Err(error) = self.store.keep_halt(origin, &request.checkpoint.to_bytes())
-        {
-            error!(%error, origin = origin.as_str(), "the proof of it could not be kept");
+        if log.halt() {
+            match self.store.keep_halt(origin, &request.checkpoint.to_bytes()) {
+                Ok(()) => log.set_proven(),
+                // Whoever shows it again gives us another try.
+                Err(error) => {
+                    error!(%error, origin = origin.as_str(), "the proof of it could not be kept");
+                }
+            }
         }
         Err(Refusal::Halted { origin: origin.clone() })
     }

@@ -174,3 +174,24 @@ async fn too_many_requests_of_one_log_are_sent_away() {
     }
     assert_eq!((cosigned, late, busy), (1, 7, 12));
 }
+
+/// What is found out while a request waits for its turn holds for that request, too.
+#[tokio::test]
+async fn a_request_that_waits_is_not_cosigned_for_a_log_that_was_halted_meanwhile() {
+    let directory = tempfile::tempdir().unwrap();
+    let story = Story::true_one();
+    let world = World::open(&directory, vec![story.spec()]);
+    world.add(story.body(0, 1)).await.cosigned(&story.checkpoint(1));
+    let (request, log) = world.witness.look(&story.body(1, 4)).unwrap();
+    let turn = log.turn().await;
+    // Another place has the same key, and knows more: a past that this one has lost.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let other = World::open(&elsewhere, vec![story.spec()]);
+    other.add(story.body(0, 9)).await.cosigned(&story.checkpoint(9));
+    let lost = SignedCheckpoint::parse(&other.get(&story.path()).await.body).unwrap();
+    let proof = AddCheckpoint { old: TreeSize::ZERO, proof: vec![], checkpoint: lost };
+    world.add(proof.to_bytes()).await.refused(500, "WITNESS.HALTED");
+    let refused = world.witness.take(&log, turn, &request);
+    assert_eq!(refused, Err(Refusal::Halted { origin: log.origin().clone() }));
+    assert_eq!(log.size(), Some(1));
+}

@@ -9,9 +9,9 @@ use anchorlog_client::durable::{DurableError, Operation};
 
 use super::*;
 
-/// A disk that fails at what it is told to.
+/// A disk that fails at what it is told to, and counts proofs of lost state.
 #[derive(Clone, Default)]
-struct Faulty(Arc<Mutex<Option<(Operation, io::ErrorKind)>>>);
+struct Faulty(Arc<Mutex<Option<(Operation, io::ErrorKind)>>>, Arc<Mutex<usize>>);
 
 impl Faulty {
     fn set(&self, fault: Option<(Operation, io::ErrorKind)>) {
@@ -29,8 +29,9 @@ impl Store for Faulty {
         }
     }
 
-    fn keep_halt(&self, _: &Origin, _: &[u8]) -> Result<(), DurableError> {
-        Ok(())
+    fn keep_halt(&self, _: &Origin, note: &[u8]) -> Result<(), DurableError> {
+        let kept = Kept::new(&SignedCheckpoint::parse(note).unwrap(), 0);
+        self.keep(&kept, false).inspect(|()| *self.1.lock().unwrap() += 1)
     }
 }
 
@@ -218,4 +219,24 @@ async fn a_restored_backup_is_found_out_by_its_own_cosignature() {
     let world = World::open(&directory, vec![story.spec()]);
     world.set_clock(TIME + 9);
     world.add(story.body(4, 5)).await.cosigned(&story.checkpoint(5));
+}
+
+/// The proof that state was lost outlives a restart, also when the disk had no room for it at first.
+#[tokio::test]
+async fn the_proof_of_lost_state_is_kept_as_soon_as_it_can_be() {
+    let directories = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let story = Story::true_one();
+    let other = World::open(&directories[0], vec![story.spec()]);
+    other.add(story.body(0, 9)).await.cosigned(&story.checkpoint(9));
+    let checkpoint = SignedCheckpoint::parse(&other.get(&story.path()).await.body).unwrap();
+    let proof = AddCheckpoint { old: TreeSize::ZERO, proof: vec![], checkpoint };
+    let (clock, mut witness) = open(&directories[1], vec![story.spec()]).unwrap();
+    let faulty = Faulty::default();
+    witness.store = Box::new(faulty.clone());
+    let world = World::of(clock, witness);
+    for (fault, kept) in [(Some(io::ErrorKind::StorageFull), 0), (None, 1), (None, 1)] {
+        faulty.set(fault.map(|kind| (Operation::Write, kind)));
+        world.add(proof.to_bytes()).await.refused(500, "WITNESS.HALTED");
+        assert_eq!(*faulty.1.lock().unwrap(), kept);
+    }
 }

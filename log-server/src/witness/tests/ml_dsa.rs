@@ -59,3 +59,20 @@ async fn both_keys_cosign_and_the_second_one_is_kept_in_a_file() {
     assert_eq!(lines.len(), 1);
     anchorlog_proto::cosignature::verify(&own_key(), &text, &lines[0]).unwrap();
 }
+
+/// A line of the second key alone tells as well that state was lost.
+#[tokio::test]
+async fn the_second_key_s_line_finds_out_a_lost_state() {
+    let (directory, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (path, story) = (directory.path().join("ml-dsa.skey"), Story::true_one());
+    let world = |directory: &TempDir| {
+        let (clock, mut witness) = open(directory, vec![story.spec()]).unwrap();
+        witness.cosigner = cosigner().with_ml_dsa_file(&path).unwrap();
+        World::of(clock, witness)
+    };
+    let answer = world(&elsewhere).add(story.body(0, 9)).await;
+    let second = parse_cosignatures(&answer.body).unwrap().remove(1);
+    let mut request = story.request(0, 9);
+    request.checkpoint = request.checkpoint.with_signature(second).unwrap();
+    world(&directory).add(request.to_bytes()).await.refused(500, "WITNESS.HALTED");
+}

@@ -303,6 +303,48 @@ mod tests {
         }
     }
 
+    /// The record of a new segment may fail, and until it is durable the segment before has the newest one.
+    #[test]
+    fn the_newest_record_stays_when_a_new_segment_can_not_be_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let (journal, _) = open_wal(directory.path(), 4_096);
+        let sample = Sample::new(&Frontier::new(), 100);
+        journal.append(&sample.record()).unwrap();
+        let edge = sample.extension.after().clone();
+        // Makes the spare segment, which comes to lie on a disk that takes nothing.
+        journal.maintain(TreeSize::ZERO).unwrap();
+        let spare = directory.path().join("spare");
+        fs::remove_file(&spare).unwrap();
+        std::os::unix::fs::symlink("/dev/full", &spare).unwrap();
+        let failed = journal.append(&Sample::new(&edge, 100).record());
+        assert!(matches!(failed, Err(StorageError::HalfWritten { .. })), "{failed:?}");
+        // The thread that keeps goes on until the log is closed, and all that was promised is durable.
+        journal.maintain(edge.size()).unwrap();
+        drop(journal);
+
+        let taken = directory.path().join(format!("{:020}.wal", edge.size().get()));
+        fs::remove_file(&taken).unwrap();
+        fs::write(&taken, vec![0; 4_096]).unwrap();
+        let (journal, replayed) = open_wal(directory.path(), 4_096);
+        assert_eq!((journal.size(), replayed.len()), (edge.size(), 1));
+        assert_eq!(journal.checkpoint(), sample.checkpoint);
+    }
+
+    /// Whoever wrote the last record may have been killed before it was durable, or told that it is not.
+    #[test]
+    fn what_an_opened_journal_ends_with_is_made_durable_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, ends) = three_batches(directory.path());
+        let bytes = fs::read(&path).unwrap();
+        let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+        let (journal, replayed) = open_wal(directory.path(), 1 << 16);
+        assert_eq!((replayed.len(), journal.size().get()), (3, 9));
+        assert_ne!(fs::metadata(&path).unwrap().modified().unwrap(), long_ago);
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+        assert!(ends[2] < bytes.len());
+    }
+
     #[test]
     fn objects_are_cut_back_and_stored_again() {
         let directory = tempfile::tempdir().unwrap();

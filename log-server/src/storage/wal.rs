@@ -5,6 +5,7 @@
 //! has no metadata to write. The maintenance thread keeps one spare segment ready.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -110,12 +111,8 @@ impl FileJournal {
             }
         } else if let Some(last) = segments.last() {
             let file = WritableFile::open(&last.path).map_err(StorageError::from)?;
-            if scanned.torn_bytes > 0 {
-                // The zeros that were there before the record that was torn.
-                file.write_all_at(&vec![0; scanned.torn_bytes], offset(scanned.end))
-                    .and_then(|()| file.sync_data())
-                    .map_err(StorageError::from)?;
-            }
+            settle(&file, scanned.newest..scanned.end, scanned.torn_bytes)
+                .map_err(StorageError::from)?;
             writer.file = Some(file);
             writer.end = scanned.end;
             writer.length = scanned.length;
@@ -151,11 +148,17 @@ impl FileJournal {
             write_zeros(&path, length)?;
             length
         };
+        Ok((WritableFile::open(&path)?, length))
+    }
+
+    /// Counts a segment among those in use, now that its first record is durable. Before, the segment behind
+    /// which it comes has the newest record and must not be let go.
+    fn begin_segment(&self, start: u64) {
+        let path = self.directory.join(segment_name(start));
         let mut segments = lock(&self.segments);
         // Only the checkpoint of the empty log can share its start with what follows, which repeats it.
         segments.retain(|segment| segment.start != start);
-        segments.push(Segment { start, path: path.clone() });
-        Ok((WritableFile::open(&path)?, length))
+        segments.push(Segment { start, path });
     }
 }
 
@@ -192,6 +195,7 @@ impl Journal for FileJournal {
         };
         writer.buffer.clear();
         record::write_batch(batch, &mut writer.buffer);
+        let mut begun = None;
         if writer.file.is_none() || writer.buffer.len() > writer.length.saturating_sub(writer.end) {
             writer.buffer.clear();
             let start = SegmentStart { size: writer.size, checkpoint: &writer.checkpoint };
@@ -201,12 +205,16 @@ impl Journal for FileJournal {
             writer.file = Some(file);
             writer.end = 0;
             writer.length = length;
+            begun = Some(writer.size.get());
         }
         if let Some(file) = &writer.file {
             // From here on a full disk is like any other failure: part of the record may be there.
             file.write_all_at(&writer.buffer, offset(writer.end))
                 .and_then(|()| file.sync_data())
                 .map_err(|source| StorageError::HalfWritten { source })?;
+        }
+        if let Some(start) = begun {
+            self.begin_segment(start);
         }
         writer.end += writer.buffer.len();
         writer.size = after;
@@ -252,6 +260,8 @@ pub struct Scanned {
     segments: Vec<Segment>,
     /// The last segment was taken, but holds no record yet.
     last_unused: bool,
+    /// Where the last record of the last segment begins.
+    newest: usize,
     /// Where the next record goes in the last segment, and the bytes that segment has.
     end: usize,
     length: usize,
@@ -271,6 +281,7 @@ pub fn scan<E: From<StorageError>>(
         stray: None,
         segments: Vec::new(),
         last_unused: false,
+        newest: 0,
         end: 0,
         length: 0,
     };
@@ -287,6 +298,7 @@ pub fn scan<E: From<StorageError>>(
             }
             _ => return Err(scan.corrupt(Defect::BadRecord).into()),
         };
+        found.newest = 0;
         if position == 0 {
             found.size = start.size;
             found.checkpoint = start.checkpoint.to_vec();
@@ -307,6 +319,7 @@ pub fn scan<E: From<StorageError>>(
                 return Err(scan.corrupt(Defect::OutOfSequence).into());
             };
             replay(&batch)?;
+            found.newest = offset;
             found.size = after;
             found.checkpoint = batch.checkpoint.to_vec();
         }
@@ -384,6 +397,20 @@ impl<'a> Scan<'a> {
             defect,
         }
     }
+}
+
+/// Makes durable what a journal ends with, and puts back the zeros where a record was torn.
+///
+/// Whoever wrote the last record may have been killed before it was synced, or stopped because it could not
+/// be: what was read is then the kernel's word and not yet the disk's. It is written again, since a sync that
+/// has failed once leaves pages that the next one takes for clean.
+fn settle(file: &WritableFile, newest: Range<usize>, torn: usize) -> Result<(), DurableError> {
+    let start = offset(newest.start);
+    let mut bytes = vec![0; newest.len()];
+    file.read_exact_at(&mut bytes, start)?;
+    bytes.resize(newest.len().saturating_add(torn), 0);
+    file.write_all_at(&bytes, start)?;
+    file.sync_data()
 }
 
 /// The segments of a directory, oldest first.

@@ -73,8 +73,9 @@ impl<R: SegmentRow> Segments<R> {
                     "a record that was never shown is dropped"
                 );
                 file.truncate(end.records)?;
-                file.sync_data()?;
             }
+            // Whoever wrote the last record may have been killed before it was durable.
+            file.sync_data()?;
             start(&mut file)?;
             last = Some(Last { number, file, rows: Arc::new(rows) });
         }

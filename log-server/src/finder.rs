@@ -199,13 +199,15 @@ impl Finder {
         self.waiting().entries
     }
 
-    /// Holds a committed batch until the index has it.
-    pub fn hold(&self, batch: Arc<Vec<IndexedEntry>>) {
+    /// Holds a committed batch until the index has it, and publishes it in the same instant: whoever finds an
+    /// entry can read it, and whoever sees it published finds it.
+    pub fn hold(&self, batch: Arc<Vec<IndexedEntry>>, publish: impl FnOnce()) {
         {
             let mut waiting = write(&self.waiting);
             waiting.entries += batch.len();
             waiting.by_leaf.extend(batch.iter().map(|entry| (entry.leaf_hash, entry.index)));
             waiting.batches.push_back(batch);
+            publish();
         }
         self.wake(|wake| wake.work = true);
     }

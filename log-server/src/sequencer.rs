@@ -110,8 +110,9 @@ impl Sequencer {
             Ok(snapshot) => {
                 self.filter.extend(plan.leaf_hashes());
                 let indexed = plan.new.into_iter().map(|(_, entry)| entry).collect();
-                self.finder.hold(Arc::new(indexed));
-                self.published.send_replace(Arc::clone(&snapshot));
+                self.finder.hold(Arc::new(indexed), || {
+                    self.published.send_replace(Arc::clone(&snapshot));
+                });
                 self.metrics.set_checkpoint(snapshot.size().get(), snapshot.published());
                 answer(planned, &snapshot, Some(&extension));
                 Ok(())

@@ -204,3 +204,25 @@ fn an_index_that_differs_from_the_log_is_named_and_made_anew() {
     running.shut_down().unwrap();
     assert!(check(directory.path()).is_clean());
 }
+
+/// Whoever follows a list while entries come in never meets one that can't be read yet.
+#[test]
+fn what_is_found_is_published() {
+    let finder = Finder::new();
+    finder.ready(Arc::new(index::MemoryIndex::new()));
+    let found = entry(0);
+    let trail = found.statement().trail.clone().unwrap();
+    let batch = Arc::new(vec![index::IndexedEntry::new(0, &found)]);
+    let published = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            while finder.by_trail(&trail, 0, 1).unwrap().items.is_empty() {}
+            published.load(Ordering::Acquire)
+        });
+        finder.hold(batch, || {
+            thread::sleep(std::time::Duration::from_millis(50));
+            published.store(true, Ordering::Release);
+        });
+        assert!(reader.join().unwrap());
+    });
+}

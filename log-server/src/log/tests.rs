@@ -407,7 +407,7 @@ fn a_log_far_ahead_of_its_index_takes_nothing_new() {
     let thread = thread::spawn(move || sequencer.run());
     submit_to(&pool, 0).unwrap();
     let waiting = index::IndexedEntry::new(1_000, &entry(1_000));
-    finder.hold(Arc::new(vec![waiting; crate::sequencer::MAX_INDEX_LAG]));
+    finder.hold(Arc::new(vec![waiting; crate::sequencer::MAX_INDEX_LAG]), || ());
     assert_eq!(submit_to(&pool, 1).map(|_| ()), Err(SubmitError::Overloaded));
     assert!(submit_to(&pool, 0).unwrap().places[0].duplicate, "what is known is still answered");
     finder.release(2);

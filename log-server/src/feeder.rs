@@ -95,7 +95,20 @@ impl Feeder {
         }
         let index: Arc<dyn Index> = Arc::from(index);
         verify_samples(&*index, &*self.objects)?;
-        self.follow(&index)
+        self.follow(&index).map_err(|error| self.looked_into(&*index, error))
+    }
+
+    /// What is behind a failure that says no more than that there was one: an engine's background work may have
+    /// met damage, and would meet it again whenever it is opened. All of its files are read for that.
+    pub(crate) fn looked_into(&self, index: &dyn Index, error: Error) -> Error {
+        let unclear = matches!(error, Error::Index(IndexError::Poisoned));
+        if !unclear || self.space.is_low(self.finder.lag()) {
+            return error;
+        }
+        match index.check_files() {
+            Err(found) if found.remedy() == Remedy::Rebuild => Error::Index(found),
+            _ => error,
+        }
     }
 
     fn follow(&self, index: &Arc<dyn Index>) -> Result<(), Error> {

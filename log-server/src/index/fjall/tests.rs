@@ -176,3 +176,57 @@ fn an_index_without_tables_of_its_own_goes_on() {
     drop(index);
     compare(&open(&directory).unwrap(), &log);
 }
+
+/// Damage that nobody but the engine's own merging meets ends its background thread, whenever it is opened. It
+/// says no more than that it failed; the files say why, and only making them anew helps.
+#[test]
+fn damage_that_a_merge_meets_is_told_from_other_failures() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = log(3_000);
+    let first = store(&directory);
+    for (number, part) in (1..).zip(log[..700].chunks(100)) {
+        first.commit(&rows_of(part), state(number * 100)).unwrap();
+        first.ingest(state(number * 100)).unwrap();
+    }
+    first.sync().unwrap();
+    drop(first);
+    flip_a_bit_of_each(&directory.path().join("keyspaces/1/tables"));
+    let failed = || IndexError::Poisoned.into();
+    let feeder = crate::feeder::Feeder {
+        engine: crate::index::Engine::Fjall,
+        options: Options::new(directory.path()),
+        objects: Arc::new(crate::storage::memory::MemoryObjects::default()),
+        finder: Arc::new(crate::finder::Finder::new()),
+        metrics: crate::metrics::Metrics::new(),
+        space: crate::storage::space::SpaceGuard::new(directory.path(), 0),
+    };
+    for _ in 0..2 {
+        let index = open(&directory).unwrap();
+        // A few more runs call for the merge.
+        let failed_first = loop {
+            let size = usize::try_from(index.indexed_size()).unwrap();
+            index.append(count(size), &log[size..size + 100]).unwrap();
+            index.store.ingest(state(size + 100)).unwrap();
+            thread::sleep(Duration::from_millis(100));
+            if let Err(error) = index.sync() {
+                break error;
+            }
+        };
+        assert!(matches!(failed_first, IndexError::Poisoned));
+        let told = feeder.looked_into(&index, failed());
+        assert!(matches!(told, crate::error::Error::Index(IndexError::Damaged(Damage::Engine))));
+    }
+    let whole = tempfile::tempdir().unwrap();
+    let told = feeder.looked_into(&open(&whole).unwrap(), failed());
+    assert!(matches!(told, crate::error::Error::Index(IndexError::Poisoned)));
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test damages files on purpose")]
+fn flip_a_bit_of_each(tables: &std::path::Path) {
+    for table in std::fs::read_dir(tables).unwrap() {
+        let path = table.unwrap().path();
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[1_000] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+    }
+}

@@ -11,6 +11,7 @@ use anchorlog_proto::gad::names::is_path;
 use anchorlog_proto::gad::payload::ArtifactRef;
 use sha2::Digest as _;
 
+use super::room::{NO_BYTES, NO_PLACE, Use};
 use super::source::ARTIFACTS;
 use super::{RecordError, Recorder};
 use crate::durable::{self, MODE_SHARED};
@@ -63,16 +64,20 @@ impl Recorder {
                 Err(differs())
             };
         }
+        if !self.room.has_place() {
+            return Err(NO_PLACE);
+        }
         let file = self.directory().join(&path);
         if let Some(folder) = file.parent() {
             durable::create_dir_all(folder)?;
         }
-        let mut hasher = Hashing::new(body);
+        let mut hasher = Hashing::new(body).within(self.left(Use::Artifact));
         match durable::write_new_from(&file, &mut hasher, MODE_SHARED) {
-            Ok(_) => {}
+            Ok(size) => self.room.count(&path, size),
             Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(differs());
             }
+            Err(_) if hasher.is_over => return Err(NO_BYTES),
             Err(error) => return Err(error.into()),
         }
         let digest = hasher.finish();
@@ -94,20 +99,28 @@ impl Recorder {
         Ok(Artifact { path: path.clone(), digest: *digest })
     }
 
-    /// Takes a file that was written in place, `artifacts/<name>`, up as an artifact: as far as a member of a
-    /// bundle can be long, and as a file of its own. Whoever still has the other one open, a process that left
+    /// Takes a file that was written in place, `artifacts/<name>`, up as an artifact: as far as
+    /// [`Recorder::most_output`] goes, and as a file of its own. Whoever still has the other one open, a process that left
     /// its group with its standard output, writes into nothing that is named by an entry.
     pub(super) fn adopt(&mut self, name: &str) -> Result<Artifact, RecordError> {
         let path = artifact_path(name)?;
         let file = self.directory().join(&path);
         let source =
             File::open(&file).map_err(|source| RecordError::Read { path: file.clone(), source })?;
-        let mut source = source.take(Limits::DEFAULT.member_bytes);
+        // What was counted of it when the record was opened is replaced.
+        self.room.count(&path, 0);
+        let mut source = source.take(self.most_output());
         let mut hasher = Hashing::new(&mut source);
-        durable::write_replace_from(&file, &mut hasher, MODE_SHARED)?;
+        let size = durable::write_replace_from(&file, &mut hasher, MODE_SHARED)?;
+        self.room.count(&path, size);
         let digest = hasher.finish();
         self.keep(&path, digest);
         Ok(Artifact { path, digest })
+    }
+
+    /// The most bytes of output that a session may have: what a member can hold, and what the bundle has left.
+    pub(super) fn most_output(&self) -> u64 {
+        self.left(Use::Output).min(Limits::DEFAULT.member_bytes)
     }
 
     /// Bundles with two paths that differ in case alone are refused.
@@ -171,11 +184,18 @@ pub(super) struct Hashing<'r> {
     inner: &'r mut dyn Read,
     hasher: sha2::Sha256,
     left: u64,
+    is_over: bool,
 }
 
 impl<'r> Hashing<'r> {
     pub(super) fn new(inner: &'r mut dyn Read) -> Self {
-        Self { inner, hasher: sha2::Sha256::new(), left: Limits::DEFAULT.member_bytes }
+        let left = Limits::DEFAULT.member_bytes;
+        Self { inner, hasher: sha2::Sha256::new(), left, is_over: false }
+    }
+
+    /// With no more bytes than these, either.
+    fn within(self, most: u64) -> Self {
+        Self { left: self.left.min(most), ..self }
     }
 
     pub(super) fn finish(self) -> Digest {
@@ -188,7 +208,8 @@ impl Read for Hashing<'_> {
         let read = self.inner.read(buffer)?;
         self.hasher.update(buffer.get(..read).unwrap_or_default());
         let left = self.left.checked_sub(u64::try_from(read).unwrap_or(u64::MAX));
-        self.left = left.ok_or_else(|| io::Error::other("more bytes than a member may have"))?;
+        self.is_over |= left.is_none();
+        self.left = left.ok_or_else(|| io::Error::other("more bytes than there is room for"))?;
         Ok(read)
     }
 }

@@ -22,6 +22,7 @@ mod gates;
 mod judging;
 mod memory;
 mod recorder;
+mod room;
 mod scope;
 mod seal;
 mod sessions;

@@ -22,6 +22,7 @@ use anchorlog_verifier::gad::{Event, Findings, GadFinding, NodeIx, PlanIndex};
 
 use super::clock::{Clock, SystemClock};
 use super::memory::Memory;
+use super::room::{NO_BYTES, Room, Use};
 use super::source::{ARTIFACTS, Document, LOCK, OPERATOR, PLAN, WITNESS};
 use super::state::{Progress, State, breaking};
 use super::{RecordError, Standing};
@@ -38,6 +39,7 @@ pub struct Recorder {
     pub(super) artifacts: BTreeMap<String, Digest>,
     /// Their paths in lower case.
     pub(super) folded: BTreeSet<String>,
+    pub(super) room: Room,
     pub(super) progress: Progress,
     witness: AppendFile,
     pub(super) engine: Option<SigningKey>,
@@ -99,6 +101,7 @@ impl Recorder {
             plan: index,
             artifacts: BTreeMap::new(),
             folded: BTreeSet::new(),
+            room: Room::default(),
             witness,
             engine,
             clock,
@@ -106,6 +109,9 @@ impl Recorder {
             stopped: false,
             _lock: lock,
         };
+        for (name, bytes) in [(PLAN, &plan.canonical), (OPERATOR, &operator.canonical)] {
+            recorder.room.count(name, u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        }
         let Value::Object(object) = &plan.value else {
             let defects = vec!["is no object".to_owned()];
             return Err(RecordError::Document { path: directory.join(PLAN), defects });
@@ -145,6 +151,7 @@ impl Recorder {
             plan: state.plan,
             folded: state.artifacts.keys().map(|path| path.to_ascii_lowercase()).collect(),
             artifacts: state.artifacts,
+            room: state.room,
             progress: state.progress,
             witness,
             engine: None,
@@ -207,6 +214,11 @@ impl Recorder {
     #[must_use]
     pub fn witness_bytes(&self) -> u64 {
         self.witness.len()
+    }
+
+    /// Bytes that the bundle has left for this.
+    pub(super) fn left(&self, wanted: Use) -> u64 {
+        self.room.left(wanted, self.witness.len())
     }
 
     pub(super) const fn memory(&self) -> &Memory {
@@ -295,6 +307,9 @@ impl Recorder {
         let reserved = if ends { 0 } else { RESERVED_ENTRIES };
         if self.progress.entries.saturating_add(reserved) >= limit {
             return Err(RecordError::Limit { what: "entries", limit });
+        }
+        if !ends && self.left(Use::Entry) == 0 {
+            return Err(NO_BYTES);
         }
         self.time()
     }

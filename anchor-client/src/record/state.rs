@@ -22,6 +22,7 @@ use anchorlog_verifier::gad::{Event, Findings, GadFinding, PlanIndex};
 
 use super::RecordError;
 use super::memory::Memory;
+use super::room::Room;
 use super::source::{ARTIFACTS, Document, OPERATOR, PLAN, WITNESS, files_below};
 use crate::durable;
 use crate::file_digest::digest_file;
@@ -37,6 +38,7 @@ pub(super) struct State {
     pub(super) plan: Arc<PlanIndex>,
     /// Paths in the core, with what they hold.
     pub(super) artifacts: BTreeMap<String, Digest>,
+    pub(super) room: Room,
     pub(super) progress: Progress,
     /// How many bytes of the witness are whole lines.
     pub(super) whole: u64,
@@ -73,7 +75,11 @@ impl State {
         let plan = Document::plan(&directory.join(PLAN))?;
         Document::operator(&directory.join(OPERATOR))?;
         let index = PlanIndex::new(plan.content, plan_hash(&plan.canonical));
-        let artifacts = artifacts(directory)?;
+        let mut room = Room::default();
+        for name in [PLAN, OPERATOR] {
+            room.count(name, size(&directory.join(name))?);
+        }
+        let artifacts = artifacts(directory, &mut room)?;
         let witness = directory.join(WITNESS);
         let (whole, torn) = whole_lines(&witness)?;
         if whole == 0 {
@@ -81,7 +87,7 @@ impl State {
         }
         let plan_index = Arc::new(index);
         let progress = Progress::read(&witness, whole, &plan_index, &artifacts)?;
-        Ok(Self { plan: plan_index, artifacts, progress, whole, torn })
+        Ok(Self { plan: plan_index, artifacts, room, progress, whole, torn })
     }
 }
 
@@ -173,20 +179,28 @@ pub fn breaking(findings: &Findings) -> Vec<GadFinding> {
     findings.list().iter().filter(breaks).cloned().collect()
 }
 
-/// Every artifact, by its path in the core, with its digest.
-fn artifacts(directory: &Path) -> Result<BTreeMap<String, Digest>, RecordError> {
-    let root = directory.join(ARTIFACTS);
+/// Every artifact, by its path in the core, with its digest; counted in `room`.
+fn artifacts(directory: &Path, room: &mut Room) -> Result<BTreeMap<String, Digest>, RecordError> {
+    let folder = directory.join(ARTIFACTS);
     let mut artifacts = BTreeMap::new();
-    for name in files_below(&root)? {
-        let path = root.join(&name);
+    for name in files_below(&folder)? {
+        let path = folder.join(&name);
         if path.file_name().is_some_and(durable::is_temporary_name) {
             continue;
         }
         let digest = digest_file(&path, |_| ())
             .map_err(|source| RecordError::Read { path: path.clone(), source })?;
-        artifacts.insert(format!("{ARTIFACTS}/{name}"), digest);
+        let name = format!("{ARTIFACTS}/{name}");
+        room.count(&name, size(&path)?);
+        artifacts.insert(name, digest);
     }
     Ok(artifacts)
+}
+
+fn size(path: &Path) -> Result<u64, RecordError> {
+    let metadata = std::fs::metadata(path);
+    let failed = |source| RecordError::Read { path: path.to_owned(), source };
+    metadata.map(|metadata| metadata.len()).map_err(failed)
 }
 
 /// How many bytes of a witness are whole lines, and how many a torn append left after them: bytes without

@@ -18,7 +18,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anchorlog_proto::Digest;
-use anchorlog_proto::gad::Limits;
 use anchorlog_proto::gad::payload::{ExecutorIdentity, ExitStatus, OutputStatus, Quiescence};
 use anchorlog_proto::gad::plan::Fence;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
@@ -53,6 +52,8 @@ pub struct Session {
     before: Baseline,
     output: String,
     file: OutputFile,
+    /// Bytes of output after which it is told to end.
+    most_output: u64,
     dispatch: Recorded,
 }
 
@@ -135,7 +136,8 @@ impl Session {
                 return Err(error);
             }
         };
-        Ok(Self { id, executor, before, output: name, file, dispatch })
+        let most_output = recorder.most_output();
+        Ok(Self { id, executor, before, output: name, file, most_output, dispatch })
     }
 
     /// The id of the session.
@@ -184,7 +186,7 @@ impl EndedSession {
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let start = Instant::now();
         let mut stop: Option<(ExitStatus, Instant)> = None;
-        let most = Limits::DEFAULT.member_bytes;
+        let most = self.session.most_output;
         let status = loop {
             match child.try_wait() {
                 Ok(Some(status)) => break Some(status),
@@ -232,7 +234,7 @@ impl EndedSession {
     /// Records the exit and, after a second look at the workspace, the result.
     pub fn record(self, recorder: &mut Recorder) -> Result<Supervised, RecordError> {
         let Self { session, status, exit_code, quiescence, failure } = self;
-        let Session { id, executor, before, output, file, dispatch } = session;
+        let Session { id, executor, before, output, file, dispatch, .. } = session;
         file.finish()?;
         let output = recorder.adopt(&output)?;
         let end = ExecutorEnd { status, exit_code, output: Some(&output) };

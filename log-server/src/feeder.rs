@@ -80,6 +80,8 @@ impl Feeder {
             self.finder.starved();
         }
         while self.finder.is_ready() && self.space.is_low(self.finder.lag()) {
+            // Damage that a look-up meets now is met again when there is room to make the index anew.
+            let _ = self.finder.take_damage();
             if self.finder.sleep(REOPEN_AFTER) {
                 return true;
             }

@@ -15,6 +15,7 @@ use anchorlog_proto::statement::{StatementKind, Trail};
 
 use crate::index::{
     Claim, DigestCursor, Index, IndexError, IndexedEntry, MAX_BATCH, Page, Posting, Remedy,
+    contained,
 };
 use crate::leaf_map::LeafMap;
 
@@ -302,7 +303,7 @@ impl Finder {
         read: impl FnOnce(&dyn Index) -> Result<T, IndexError>,
     ) -> Result<T, FindError> {
         let index = self.index()?;
-        read(&*index).map_err(|error| {
+        contained(|| read(&*index)).map_err(|error| {
             if error.remedy() == Remedy::Rebuild {
                 self.wake(|wake| wake.damaged = true);
             }
@@ -384,4 +385,19 @@ fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Damage, MemoryIndex};
+
+    #[test]
+    fn an_engine_that_panics_is_a_damaged_one() {
+        let finder = Finder::new();
+        finder.ready(Arc::new(MemoryIndex::new()));
+        let found: Result<(), _> = finder.read(|_| panic!("an engine"));
+        assert!(matches!(found, Err(FindError::Index(IndexError::Damaged(Damage::Engine)))));
+        assert!(finder.take_damage());
+    }
 }

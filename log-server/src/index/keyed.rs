@@ -9,6 +9,7 @@ use anchorlog_proto::signed_object::SignerId;
 use anchorlog_proto::statement::{StatementKind, Trail};
 
 use super::key::{self, list_key, sequence_key, signer_name, trail_name};
+use super::options::contained;
 use super::store::{State, Store, Wanted};
 use super::{
     Claim, Damage, DigestCursor, Fingerprint, Index, IndexError, IndexedEntry, MAX_PAGE, Page,
@@ -65,9 +66,12 @@ impl<S: Store> KeyedIndex<S> {
     }
 
     /// Runs a write of the engine; until it has returned well, nothing may be written after it.
-    fn write(&self, write: impl FnOnce(&S) -> Result<(), IndexError>) -> Result<(), IndexError> {
+    pub(super) fn write(
+        &self,
+        write: impl FnOnce(&S) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
         self.poisoned.store(true, Ordering::Release);
-        write(&self.store)?;
+        contained(|| write(&self.store))?;
         self.poisoned.store(false, Ordering::Release);
         Ok(())
     }

@@ -37,6 +37,7 @@ pub use error::{Damage, IndexError, Remedy};
 pub use fingerprint::Fingerprint;
 pub use key::{Row, Table};
 pub use memory::MemoryIndex;
+pub(crate) use options::contained;
 pub use options::{
     DEFAULT_MEMORY, Engine, MIN_MEMORY, Opened, Options, delete, open, open_or_recreate,
 };

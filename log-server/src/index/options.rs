@@ -162,9 +162,12 @@ fn open_store<S: Store + 'static>(
     open: impl FnOnce(&Options) -> Result<S, IndexError>,
 ) -> Result<Box<dyn Index>, IndexError> {
     std::fs::create_dir_all(&options.directory)?;
-    // Engines meet some damaged files with a panic. It must lead to a rebuild like any other damage, not to
-    // a server that can't start.
-    let opened = catch_unwind(AssertUnwindSafe(|| open(options).and_then(KeyedIndex::new)));
-    let index = opened.unwrap_or(Err(IndexError::Damaged(Damage::Engine)))?;
+    let index = contained(|| open(options).and_then(KeyedIndex::new))?;
     Ok(Box::new(index))
+}
+
+/// Work of an engine. Engines meet some damaged files with a panic. It must lead to a rebuild like any other
+/// damage, not to a server that can't start, or a thread that is gone and leaves the index behind for good.
+pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T, IndexError>) -> Result<T, IndexError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(IndexError::Damaged(Damage::Engine)))
 }

@@ -221,6 +221,15 @@ fn damage_that_a_merge_meets_is_told_from_other_failures() {
     assert!(matches!(told, crate::error::Error::Index(IndexError::Poisoned)));
 }
 
+#[test]
+fn a_write_that_panics_is_damage_and_the_last_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let index = open(&directory).unwrap();
+    let failed = index.write(|_| panic!("an engine"));
+    assert!(matches!(failed, Err(IndexError::Damaged(Damage::Engine))));
+    assert!(matches!(index.append(0, &log(1)), Err(IndexError::Poisoned)));
+}
+
 #[expect(clippy::disallowed_methods, reason = "the test damages files on purpose")]
 fn flip_a_bit_of_each(tables: &std::path::Path) {
     for table in std::fs::read_dir(tables).unwrap() {

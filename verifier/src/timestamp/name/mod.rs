@@ -9,7 +9,7 @@
 //!
 //! What it is not: RFC 5280 section 7.1 in full. Nothing is normalised (NFKC), and the older string
 //! types are compared octet by octet. A stricter comparison can only lose a path, never win one; where it
-//! could win one, because a constraint excludes names, the question is [`Name::may_be_within`].
+//! could win one, because a constraint excludes names, the question is `may_be_within`.
 
 mod general;
 

@@ -29,6 +29,7 @@ const ISSUER_ALTERNATIVE_NAMES: ObjectIdentifier = ObjectIdentifier::new_unwrap(
 const CRL_NUMBER: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.20");
 const REASON_CODE: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.21");
 const INVALIDITY_DATE: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.24");
+const DELTA_CRL_INDICATOR: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.27");
 const ISSUING_DISTRIBUTION_POINT: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.28");
 const AUTHORITY_KEY_ID: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.35");
 const FRESHEST_CRL: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.46");
@@ -53,11 +54,13 @@ pub struct Crl {
 /// Whose certificates a list names.
 #[derive(Clone, Debug)]
 enum Scope {
-    /// It doesn't count: a delta, one for several issuers or for some reasons only, or one with
-    /// critical extensions that aren't understood.
+    /// It doesn't count: one for several issuers, or one with critical extensions that aren't understood.
     Nobody,
     /// These, as its issuing distribution point says.
     Of {
+        /// Whether whoever it doesn't name was not revoked. A delta, or a list for some reasons only, says
+        /// that of nobody; whom it names is revoked all the same.
+        whole: bool,
         users: bool,
         authorities: bool,
         /// The places of which certificates must name one, if it names some: each the DER of a
@@ -96,7 +99,8 @@ impl Crl {
         if !whole || !versions_fit || inner_algorithm.raw() != algorithm.raw() {
             return None;
         }
-        let mut scope = Scope::Of { users: true, authorities: true, points: None };
+        let mut scope = Scope::Of { whole: true, users: true, authorities: true, points: None };
+        let mut is_delta = false;
         let mut expired_kept_since = None;
         if let Some(wrapper) = extensions {
             let list = Element::parse(wrapper.value())?.elements_of(Tag::Sequence)?;
@@ -110,7 +114,7 @@ impl Crl {
                     ISSUING_DISTRIBUTION_POINT if !matches!(scope, Scope::Nobody) => {
                         scope = distribution_point(extension.octets);
                     }
-                    // A delta CRL marks itself with a critical extension like the unknown ones.
+                    DELTA_CRL_INDICATOR => is_delta = true,
                     _ if extension.critical => scope = Scope::Nobody,
                     _ => {}
                 }
@@ -121,6 +125,9 @@ impl Crl {
             if Entry::read(&list.next()?)?.has_unknown_critical() {
                 scope = Scope::Nobody;
             }
+        }
+        if let Scope::Of { whole, .. } = &mut scope {
+            *whole &= !is_delta;
         }
         let span = |part| Span::of(der, part);
         Some(Self {
@@ -164,8 +171,12 @@ impl Crl {
         if !self.issuer().matches(&issuer.subject()) || !self.scope.covers(certificate) {
             return Vec::new();
         }
-        let mut statuses: Vec<_> = self.revocations(certificate).map(Status::Revoked).collect();
-        if statuses.is_empty()
+        let whole = matches!(self.scope, Scope::Of { whole: true, .. });
+        let entries = self.revocations(certificate);
+        let revoked = entries.filter(|entry| whole || !entry.is_removal());
+        let mut statuses: Vec<_> = revoked.map(Status::Revoked).collect();
+        if whole
+            && statuses.is_empty()
             && still_named(certificate, self.this_update, self.expired_kept_since)
         {
             statuses.push(Status::Good);
@@ -174,7 +185,7 @@ impl Crl {
             return Vec::new();
         }
         let (kind, as_of) = (EvidenceKind::Crl, self.this_update);
-        statuses.into_iter().map(|status| Sighting { kind, as_of, status }).collect()
+        statuses.into_iter().map(|status| Sighting { kind, as_of, whole, status }).collect()
     }
 
     /// What its entries say; there should be one at most.
@@ -207,7 +218,7 @@ impl Crl {
 
 impl Scope {
     fn covers(&self, certificate: &Certificate) -> bool {
-        let Self::Of { users, authorities, points } = self else { return false };
+        let Self::Of { users, authorities, points, .. } = self else { return false };
         let extensions = certificate.extensions();
         let is_ca = extensions.basic_constraints.is_some_and(|constraints| constraints.ca);
         let of_kind = if is_ca { *authorities } else { *users };
@@ -238,10 +249,7 @@ fn general_name(der: &[u8]) -> Option<GeneralName<'_>> {
 /// issuingDistributionPoint (RFC 5280 section 5.2.5).
 fn distribution_point(der: &[u8]) -> Scope {
     let Ok(point) = IssuingDistributionPoint::from_der(der) else { return Scope::Nobody };
-    if point.indirect_crl
-        || point.only_some_reasons.is_some()
-        || point.only_contains_attribute_certs
-    {
+    if point.indirect_crl || point.only_contains_attribute_certs {
         return Scope::Nobody;
     }
     let points = match point.distribution_point {
@@ -252,6 +260,7 @@ fn distribution_point(der: &[u8]) -> Scope {
         Some(DistributionPointName::NameRelativeToCRLIssuer(_)) => return Scope::Nobody,
     };
     Scope::Of {
+        whole: point.only_some_reasons.is_none(),
         users: !point.only_contains_ca_certs,
         authorities: !point.only_contains_user_certs,
         points,

@@ -137,6 +137,8 @@ struct Sighting {
     kind: EvidenceKind,
     /// When it was issued: thisUpdate.
     as_of: GenTime,
+    /// Whether it would have named every reason there was.
+    whole: bool,
     status: Status,
 }
 
@@ -183,7 +185,8 @@ pub fn check_revocation(
             });
         }
         // A revocation that doesn't strike shows as well that it was good before.
-        let good = sightings.iter().map(|sighting| (sighting.as_of, sighting.kind)).max();
+        let whole = sightings.iter().filter(|sighting| sighting.whole);
+        let good = whole.map(|sighting| (sighting.as_of, sighting.kind)).max();
         let covers = good.is_some_and(|(as_of, _)| as_of >= at);
         statuses.push(CertificateStatus { certificate: certificate.fingerprint(), good, covers });
     }

@@ -287,7 +287,7 @@ impl<'a> Answer<'a> {
             // Unknown, or good for want of knowing better.
             _ => return None,
         };
-        Some(Sighting { kind: EvidenceKind::Ocsp, as_of: self.this_update, status })
+        Some(Sighting { kind: EvidenceKind::Ocsp, as_of: self.this_update, whole: true, status })
     }
 }
 

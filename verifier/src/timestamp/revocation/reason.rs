@@ -6,6 +6,8 @@ use super::UnexplainedRevocation;
 
 /// `certificateHold` (RFC 5280 section 5.3.1).
 const CERTIFICATE_HOLD: u8 = 6;
+/// `removeFromCRL`: a hold that a delta takes back.
+const REMOVE_FROM_CRL: u8 = 8;
 /// A reason that can't be read: one that nobody knows.
 pub(super) const UNREADABLE: u8 = u8::MAX;
 
@@ -35,12 +37,17 @@ impl Revocation {
         let since = self.invalid_since.map_or(self.date, |invalid| invalid.min(self.date));
         match self.reason {
             Some(0 | 3 | 4 | 5) => at >= since,
-            None | Some(CERTIFICATE_HOLD | 8 | 9) => match unexplained {
+            None | Some(CERTIFICATE_HOLD | REMOVE_FROM_CRL | 9) => match unexplained {
                 UnexplainedRevocation::FailsAlways => true,
                 UnexplainedRevocation::ByDate => at >= since,
             },
             Some(_) => true,
         }
+    }
+
+    /// Whether an entry of a delta says that it is no revocation any more.
+    pub(super) fn is_removal(&self) -> bool {
+        self.reason == Some(REMOVE_FROM_CRL)
     }
 
     /// Whether newer evidence may take it back.

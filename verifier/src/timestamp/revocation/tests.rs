@@ -230,9 +230,7 @@ fn lists_of_others_are_passed_over() {
         List { issuer: name(&["root"]), ..revoking() },
         List { key: 1, ..revoking() },
         revoking().with(extension("1.2.3.4", true, NULL)),
-        revoking().with(extension("2.5.29.27", true, &integer(&[1]))),
         revoking().with(scope(&[&[0x82, 1, 0xff]])),
-        revoking().with(scope(&[&[0x83, 2, 0, 0x40]])),
         revoking().with(scope(&[&[0x84, 1, 0xff]])),
         revoking().with(scope(&[&[0x85, 1, 0xff]])),
         revoking().with(scope(&[&point(b"http://crl.example/other.crl")])),
@@ -253,6 +251,18 @@ fn lists_of_others_are_passed_over() {
         List { this_update: utc_time("260601000000Z"), ..revoking() },
     ] {
         assert_eq!(world.signer(&[counting], &[]), REVOKED);
+    }
+    // A delta, or a list for some reasons, clears nobody; whom it names is revoked all the same.
+    let delta = extension("2.5.29.27", true, &integer(&[1]));
+    for partial in [delta, scope(&[&[0x83, 2, 0, 0x40]])] {
+        let with = |list: List| list.with(partial.clone());
+        assert_eq!(world.signer(&[with(revoking())], &[]), REVOKED);
+        assert_eq!(world.signer(&[with(list(LATER))], &[]), NOTHING);
+        let removed = list(LATER).revoking(EARLIER, &[reason(8)]);
+        assert_eq!(world.signer(&[with(removed)], &[]), NOTHING);
+        let superseded = || with(list(LATER).revoking(LATER, &[reason(4)]));
+        assert_eq!(world.signer(&[superseded()], &[]), NOTHING);
+        assert_eq!(world.signer(&[superseded(), list(AT)], &[]), known(AT, EvidenceKind::Crl));
     }
     // A list of one place counts for those that name it.
     let place = tlv(0x30, &[&tlv(0x30, &[&point(b"http://crl.example/a.crl")])]);

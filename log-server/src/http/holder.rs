@@ -13,8 +13,6 @@ use anchorlog_proto::jp::witness::{AuditCheckpoint, LineError, LinesError, read_
 use anchorlog_proto::statement::{LogEntry, StatementKind, Trail};
 use axum::extract::{Request, State};
 use axum::response::Response;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::body;
 use super::claims::{MAX_COMPARED, claims};
@@ -23,37 +21,11 @@ use super::query::Query;
 use super::submit::{
     count_refusal, not_admitted_because, not_committed, outcome, sentence, write_batch,
 };
-use super::wire::{BatchPlace, BatchReceipt, StateSchema};
+use super::wire::{BatchPlace, BatchReceipt, HeldConflict, HeldLine, StateSchema};
 use super::{App, VOLATILE, json, off_thread, read_failed};
 use crate::bearer::{BearerError, Principal};
 use crate::pool::Place;
 use crate::snapshot::Snapshot;
-
-/// A checkpoint line of an audit trail that disagrees with the first one of its place.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HeldConflict {
-    /// What the log held first.
-    pub held: HeldLine,
-    /// What was sent.
-    pub offered: HeldLine,
-    /// The record's place in the trail.
-    pub sequence: u64,
-    /// The trail.
-    #[schema(pattern = "^[0-9a-f]{32}$")]
-    pub trail: String,
-}
-
-/// A checkpoint line that is in the log.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HeldLine {
-    /// The SHA-256 of the line without its newline.
-    #[schema(pattern = "^sha256:[0-9a-f]{64}$")]
-    pub digest: String,
-    /// Position in the log.
-    pub index: u64,
-}
 
 /// Hold the checkpoint lines of audit trails.
 ///

@@ -20,8 +20,7 @@ use axum::response::{IntoResponse, Response};
 
 pub use self::body::ProblemBody;
 pub use self::witness::WitnessCode;
-use super::holder::HeldConflict;
-use super::wire::BatchReceipt;
+use super::wire::{BatchReceipt, HeldConflict};
 
 /// One refusal, on its way to the client. It is a pointer, so that results that carry it stay small.
 #[derive(Clone, Debug)]

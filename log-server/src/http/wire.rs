@@ -436,6 +436,32 @@ pub struct EntrySchema {
     statement: SubmissionSchema,
 }
 
+/// A checkpoint line of an audit trail that disagrees with the first one of its place.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HeldConflict {
+    /// What the log held first.
+    pub held: HeldLine,
+    /// What was sent.
+    pub offered: HeldLine,
+    /// The record's place in the trail.
+    pub sequence: u64,
+    /// The trail.
+    #[schema(pattern = "^[0-9a-f]{32}$")]
+    pub trail: String,
+}
+
+/// A checkpoint line that is in the log.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HeldLine {
+    /// The SHA-256 of the line without its newline.
+    #[schema(pattern = "^sha256:[0-9a-f]{64}$")]
+    pub digest: String,
+    /// Position in the log.
+    pub index: u64,
+}
+
 /// The places of a batch's statements.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -3,8 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::holder::HeldConflict;
-use crate::http::wire::BatchReceipt;
+use crate::http::wire::{BatchReceipt, HeldConflict};
 
 /// The members of a problem as they are written, RFC 9457 section 3 with nine of our own.
 #[derive(Debug, Serialize, ToSchema)]
